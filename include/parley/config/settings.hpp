@@ -1,0 +1,139 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "parley/config/node.hpp"
+#include "parley/core/clock.hpp"
+
+// Plain structs with the defaults in force; config/parley.yaml documents every key. `load` fills them.
+namespace parley::config {
+
+using namespace std::chrono_literals;
+
+struct LogSettings {
+  std::string level = "info";
+  bool show_private = false;  ///< key `private`
+  bool json = false;
+};
+
+struct ServerSettings {
+  std::string address = "0.0.0.0";  ///< key `listen: ADDRESS:PORT`
+  std::uint16_t port = 8000;
+  std::size_t io_threads = 0;          ///< 0: one per core
+  std::size_t worker_threads = 0;      ///< 0: one per core
+  std::size_t worker_queue = 1024;     ///< jobs waiting before the pool refuses
+  std::size_t max_sessions = 2000;
+  std::size_t max_connections_per_address = 64;
+  double connections_per_second = 20;  ///< per address, sustained
+  std::size_t connection_burst = 100;  ///< per address
+  std::size_t max_message = 64 * 1024;     ///< bytes of one WebSocket message
+  std::size_t max_send_queue = 256 * 1024;  ///< bytes waiting for a slow device before it is closed
+  Millis handshake_timeout = 10s;      ///< TCP and HTTP, then hello: each
+  Millis idle_timeout = 120s;          ///< without any frame (PROTOCOL.md, section 1)
+  Millis shutdown_grace = 10s;
+};
+
+struct Token {
+  std::string name;
+  std::string secret;
+};
+
+struct AuthSettings {
+  bool required = true;  ///< key `type: token | none`
+  std::vector<Token> tokens;
+};
+
+/// The downlink, exactly as our hello declares it.
+struct AudioSettings {
+  int downlink_rate = 24000;           ///< 16000 or 24000
+  Millis downlink_frame = 60ms;        ///< 20, 40 or 60
+  int bitrate = 32000;
+  int complexity = 5;                  ///< Opus, 0 to 10
+  Millis send_ahead = 180ms;
+  Millis max_uplink_burst = 2s;        ///< audio beyond real time before frames are dropped
+};
+
+struct DetectorSettings {
+  Millis speech_start = 60ms;          ///< voice needed before an utterance begins
+  Millis pre_roll = 400ms;             ///< kept from before the beginning
+  Millis min_speech = 160ms;           ///< shorter utterances are noise
+  Millis end_silence = 700ms;          ///< silence that ends an utterance (auto and realtime)
+  Millis max_utterance = 20s;
+  bool adaptive = true;                ///< follows the noise level
+  double min_snr_db = 6;               ///< voice must be this much over the noise level
+};
+
+struct NoiseSettings {
+  bool suppress = false;
+  std::string level = "moderate";      ///< low, moderate, high, very_high
+};
+
+struct SessionSettings {
+  Millis idle_timeout = 10min;         ///< nothing said and nothing played: farewell and close; 0: never
+  Millis no_voice_timeout = 60s;       ///< listening without speech: farewell and close; 0: never
+  std::string farewell;                ///< spoken before such a close; empty: none
+  std::string greeting;                ///< spoken when the wake word is detected; empty: none
+  std::string apology = "Sorry, something went wrong.";
+  Millis tool_timeout = 30s;
+  Millis asr_timeout = 10s;            ///< from the end of the utterance to its text
+  Millis llm_timeout = 30s;            ///< to the first event, and between events
+  Millis tts_timeout = 10s;            ///< to the first audio of a sentence, and between chunks
+  int max_tool_rounds = 8;
+  std::size_t max_history_turns = 12;
+  bool voice_barge_in = true;          ///< realtime: a voice interrupts the reply
+};
+
+/// Which engine block fills a role: the first, and what to fall back on, in order.
+using Role = std::vector<std::string>;
+
+struct Roles {
+  Role vad;
+  Role asr;
+  Role llm;
+  Role tts;
+};
+
+struct Profile {
+  std::string persona;   ///< system prompt for language models
+  std::string language = "en";
+  std::string voice;     ///< empty: the TTS engine's own default
+  Roles roles;
+  AudioSettings audio;
+  DetectorSettings detector;
+  NoiseSettings noise;
+  SessionSettings session;
+};
+
+struct EngineBlock {
+  std::string name;
+  std::string type;
+  Node node;  ///< read, strictly, by the factory of that type
+};
+
+struct Settings {
+  std::filesystem::path file;
+  LogSettings log;
+  ServerSettings server;
+  AuthSettings auth;
+  bool log_private = false;  ///< texts in the turn log
+  std::filesystem::path turn_log;  ///< empty: none
+  std::map<std::string, EngineBlock> engines;
+  Profile profile;  ///< for every device …
+  std::map<std::string, Profile> devices;  ///< … but these, by Device-Id in lower case
+
+  const Profile& profile_for(std::string_view device_id) const;
+};
+
+/// Reads, validates and completes a configuration. Throws Failure(Errc::configuration). The engine blocks are
+/// read later, by their factories (engine/registry).
+Settings load(const std::filesystem::path& file);
+Settings load_text(std::string_view text, std::string name);
+
+}  // namespace parley::config

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace parley::engine {
+
+/// One tool as the model sees it.
+struct ToolSpec {
+  /// Unique, `^[a-zA-Z0-9_-]{1,64}$`: what model APIs allow.
+  std::string name;
+  /// The tool's own name on its server, `self.audio_speaker.set_volume`.
+  std::string wire_name;
+  std::string description;
+  /// The JSON Schema of its arguments as the server sent it; an object.
+  nlohmann::json input_schema;
+};
+
+/// The tools of one session, sorted by name; immutable, shared by sessions with equal tools.
+struct ToolSet {
+  /// Equal ids are equal sets.
+  std::string id;
+  std::vector<ToolSpec> tools;
+
+  const ToolSpec* find(std::string_view name) const {
+    for (const auto& tool : tools) {
+      if (tool.name == name) return &tool;
+    }
+    return nullptr;
+  }
+  const ToolSpec* find_wire(std::string_view wire_name) const {
+    for (const auto& tool : tools) {
+      if (tool.wire_name == wire_name) return &tool;
+    }
+    return nullptr;
+  }
+};
+
+/// A call that the model asks for.
+struct ToolCall {
+  std::string id;
+  std::string name;  ///< ToolSpec::name
+  nlohmann::json arguments = nlohmann::json::object();
+};
+
+/// What came back: always something the model can read.
+struct ToolResult {
+  std::string text;
+  bool failed = false;
+};
+
+}  // namespace parley::engine

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "parley/audio/pcm.hpp"
+#include "parley/engine/stream.hpp"
+
+namespace parley::engine {
+
+struct TtsRequest {
+  /// One sentence or clause, ready to be spoken.
+  std::string text;
+  /// Empty: the engine's default.
+  std::string voice;
+  std::string language = "en";
+};
+
+struct TtsAudio {
+  /// Any length; the rate stays the same within a stream.
+  audio::Pcm pcm;
+  /// When the engine had it, by the steady clock.
+  TimePoint ready_at{};
+};
+
+using TtsStream = EventStream<TtsAudio>;
+
+/// Immutable and shared by all threads.
+class TtsProvider {
+ public:
+  virtual ~TtsProvider() = default;
+  virtual Task<Result<std::unique_ptr<TtsStream>>> speak(TtsRequest request) = 0;
+  virtual void warm_up() {}
+};
+
+}  // namespace parley::engine
