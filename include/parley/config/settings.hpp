@@ -57,6 +57,7 @@ struct AudioSettings {
   int bitrate = 32000;
   int complexity = 5;                  ///< Opus, 0 to 10
   Millis send_ahead = 180ms;
+  Millis buffer = 600ms;               ///< synthesised audio that waits, beyond what is sent
   Millis max_uplink_burst = 2s;        ///< audio beyond real time before frames are dropped
 };
 
@@ -80,6 +81,7 @@ struct SessionSettings {
   Millis no_voice_timeout = 60s;       ///< listening without speech: farewell and close; 0: never
   std::string farewell;                ///< spoken before such a close; empty: none
   std::string greeting;                ///< spoken when the wake word is detected; empty: none
+  std::string not_understood = "Sorry, I did not understand that.";  ///< to speech that is no command; empty: none
   std::string apology = "Sorry, something went wrong.";
   Millis tool_timeout = 30s;
   Millis asr_timeout = 10s;            ///< from the end of the utterance to its text
