@@ -14,7 +14,9 @@ using prometheus::BuildGauge;
 using prometheus::BuildHistogram;
 using Labels = std::map<std::string, std::string>;
 
-Labels label(const char* name, std::string_view value) { return {{name, std::string(value)}}; }
+Labels label(const char* name, std::string_view value) {
+  return {{name, std::string(value)}};
+}
 
 const prometheus::Histogram::BucketBoundaries kMilliseconds = {1,   2,   5,    10,   20,   50,   100,
                                                                200, 500, 1000, 2000, 5000, 10000};
@@ -36,12 +38,16 @@ struct Metrics::State {
   prometheus::Family<prometheus::Counter>& refused =
       counters("parley_connections_refused_total", "Connections refused before a session, by reason");
   prometheus::Family<prometheus::Counter>& turns = counters("parley_turns_total", "Turns, by outcome");
-  prometheus::Family<prometheus::Histogram>& stages =
-      BuildHistogram().Name("parley_stage_milliseconds").Help("Time of each stage of a turn").Register(registry);
+  prometheus::Family<prometheus::Histogram>& stages = BuildHistogram()
+                                                          .Name("parley_stage_milliseconds")
+                                                          .Help("Time of each stage of a turn")
+                                                          .Register(registry);
   prometheus::Family<prometheus::Counter>& engine_errors =
       counters("parley_engine_errors_total", "Failures of engines and tools");
-  prometheus::Family<prometheus::Counter>& frames = counters("parley_frames_total", "Audio frames, by direction");
-  prometheus::Family<prometheus::Counter>& bytes = counters("parley_bytes_total", "WebSocket payload, by direction");
+  prometheus::Family<prometheus::Counter>& frames =
+      counters("parley_frames_total", "Audio frames, by direction");
+  prometheus::Family<prometheus::Counter>& bytes =
+      counters("parley_bytes_total", "WebSocket payload, by direction");
   prometheus::Counter& frames_received = frames.Add({{"direction", "in"}});
   prometheus::Counter& frames_sent = frames.Add({{"direction", "out"}});
   prometheus::Counter& bytes_received = bytes.Add({{"direction", "in"}});
@@ -57,11 +63,15 @@ struct Metrics::State {
                                         .Help("How long after it was due a downlink frame was sent")
                                         .Register(registry)
                                         .Add({}, kMilliseconds);
-  prometheus::Gauge& workers =
-      BuildGauge().Name("parley_worker_jobs").Help("Jobs queued or running on the worker pool").Register(registry).Add({});
+  prometheus::Gauge& workers = BuildGauge()
+                                   .Name("parley_worker_jobs")
+                                   .Help("Jobs queued or running on the worker pool")
+                                   .Register(registry)
+                                   .Add({});
 };
 
-Metrics::Metrics() : state_(std::make_unique<State>()) {}
+Metrics::Metrics() : state_(std::make_unique<State>()) {
+}
 Metrics::~Metrics() = default;
 
 void Metrics::session_began() {
@@ -72,8 +82,12 @@ void Metrics::session_ended(std::string_view reason) {
   state_->sessions.Decrement();
   state_->sessions_ended.Add(label("reason", reason)).Increment();
 }
-void Metrics::connection_refused(std::string_view reason) { state_->refused.Add(label("reason", reason)).Increment(); }
-void Metrics::turn_ended(std::string_view outcome) { state_->turns.Add(label("outcome", outcome)).Increment(); }
+void Metrics::connection_refused(std::string_view reason) {
+  state_->refused.Add(label("reason", reason)).Increment();
+}
+void Metrics::turn_ended(std::string_view outcome) {
+  state_->turns.Add(label("outcome", outcome)).Increment();
+}
 void Metrics::stage(std::string_view stage, double ms) {
   state_->stages.Add(label("stage", stage), kMilliseconds).Observe(ms);
 }
@@ -90,11 +104,21 @@ void Metrics::frame_out(std::size_t bytes) {
   state_->frames_sent.Increment();
   state_->bytes_sent.Increment(static_cast<double>(bytes));
 }
-void Metrics::frame_dropped(std::string_view reason) { state_->dropped.Add(label("reason", reason)).Increment(); }
-void Metrics::bad_input(std::string_view kind) { state_->bad.Add(label("kind", kind)).Increment(); }
-void Metrics::underrun() { state_->underruns.Increment(); }
-void Metrics::playout_lateness(double ms) { state_->lateness.Observe(ms); }
-void Metrics::worker_jobs(std::size_t pending) { state_->workers.Set(static_cast<double>(pending)); }
+void Metrics::frame_dropped(std::string_view reason) {
+  state_->dropped.Add(label("reason", reason)).Increment();
+}
+void Metrics::bad_input(std::string_view kind) {
+  state_->bad.Add(label("kind", kind)).Increment();
+}
+void Metrics::underrun() {
+  state_->underruns.Increment();
+}
+void Metrics::playout_lateness(double ms) {
+  state_->lateness.Observe(ms);
+}
+void Metrics::worker_jobs(std::size_t pending) {
+  state_->workers.Set(static_cast<double>(pending));
+}
 
 std::string Metrics::text() const {
   return prometheus::TextSerializer().Serialize(state_->registry.Collect());

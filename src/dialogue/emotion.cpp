@@ -15,13 +15,13 @@ struct Face {
 };
 
 constexpr std::array<Face, 21> kFaces{{
-    {"neutral", "😶", U"😶😐😑"},      {"happy", "🙂", U"🙂😀😃😄😊☺"},  {"laughing", "😆", U"😆😁"},
-    {"funny", "😂", U"😂🤣"},          {"sad", "😔", U"😔😟🙁☹😞😢"},    {"angry", "😠", U"😠😡🤬"},
-    {"crying", "😭", U"😭😿"},         {"loving", "😍", U"😍🥰❤💕"},     {"embarrassed", "😳", U"😳😅"},
-    {"surprised", "😯", U"😯😮😲"},    {"shocked", "😱", U"😱😨🤯"},     {"thinking", "🤔", U"🤔🧐"},
-    {"winking", "😉", U"😉"},          {"cool", "😎", U"😎"},            {"relaxed", "😌", U"😌"},
-    {"delicious", "🤤", U"🤤😋"},      {"kissy", "😘", U"😘😗😙😚"},     {"confident", "😏", U"😏💪"},
-    {"sleepy", "😴", U"😴😪🥱"},       {"silly", "😜", U"😜🤪😝😛"},     {"confused", "🙄", U"🙄😕😵"},
+    {"neutral", "😶", U"😶😐😑"},   {"happy", "🙂", U"🙂😀😃😄😊☺"}, {"laughing", "😆", U"😆😁"},
+    {"funny", "😂", U"😂🤣"},       {"sad", "😔", U"😔😟🙁☹😞😢"},   {"angry", "😠", U"😠😡🤬"},
+    {"crying", "😭", U"😭😿"},      {"loving", "😍", U"😍🥰❤💕"},    {"embarrassed", "😳", U"😳😅"},
+    {"surprised", "😯", U"😯😮😲"}, {"shocked", "😱", U"😱😨🤯"},    {"thinking", "🤔", U"🤔🧐"},
+    {"winking", "😉", U"😉"},       {"cool", "😎", U"😎"},           {"relaxed", "😌", U"😌"},
+    {"delicious", "🤤", U"🤤😋"},   {"kissy", "😘", U"😘😗😙😚"},    {"confident", "😏", U"😏💪"},
+    {"sleepy", "😴", U"😴😪🥱"},    {"silly", "😜", U"😜🤪😝😛"},    {"confused", "🙄", U"🙄😕😵"},
 }};
 
 bool is_emoji(char32_t c) {
@@ -29,7 +29,9 @@ bool is_emoji(char32_t c) {
          (c >= 0xE0020 && c <= 0xE007F);
 }
 /// Variation selectors, the joiner and the keycap mark only mean something next to an emoji.
-bool is_emoji_glue(char32_t c) { return c == 0x200D || c == 0xFE0F || c == 0xFE0E || c == 0x20E3; }
+bool is_emoji_glue(char32_t c) {
+  return c == 0x200D || c == 0xFE0F || c == 0xFE0E || c == 0x20E3;
+}
 
 }  // namespace
 

@@ -18,35 +18,43 @@ constexpr std::size_t kLong = 180;
 constexpr std::size_t kTooLong = 300;
 
 constexpr std::array<std::string_view, 28> kAbbreviations = {
-    "mr",  "mrs", "ms",  "dr",  "prof", "st",  "vs",  "etc", "e.g", "i.e", "no",  "approx", "jr",  "sr",
-    "fig", "inc", "ltd", "co",  "dept", "est", "min", "max", "tel", "a.m", "p.m", "u.s",    "т.е", "т.д"};
+    "mr",  "mrs", "ms",  "dr", "prof", "st",  "vs",  "etc", "e.g", "i.e", "no",  "approx", "jr",  "sr",
+    "fig", "inc", "ltd", "co", "dept", "est", "min", "max", "tel", "a.m", "p.m", "u.s",    "т.е", "т.д"};
 
 bool is_full_stop(char32_t c) {
-  return c == '.' || c == '!' || c == '?' || c == U'。' || c == U'！' || c == U'？' || c == U'…' || c == U'．' ||
-         c == U'؟' || c == U'।';
+  return c == '.' || c == '!' || c == '?' || c == U'。' || c == U'！' || c == U'？' || c == U'…' ||
+         c == U'．' || c == U'؟' || c == U'।';
 }
-bool is_wide_stop(char32_t c) { return c > 0x7F && is_full_stop(c); }
+bool is_wide_stop(char32_t c) {
+  return c > 0x7F && is_full_stop(c);
+}
 bool is_clause_mark(char32_t c) {
-  return c == ',' || c == ';' || c == ':' || c == U'，' || c == U'；' || c == U'：' || c == U'、' || c == U'—' ||
-         c == U'،';
+  return c == ',' || c == ';' || c == ':' || c == U'，' || c == U'；' || c == U'：' || c == U'、' ||
+         c == U'—' || c == U'،';
 }
-bool is_wide_clause_mark(char32_t c) { return c > 0x7F && is_clause_mark(c) && c != U'—'; }
+bool is_wide_clause_mark(char32_t c) {
+  return c > 0x7F && is_clause_mark(c) && c != U'—';
+}
 bool is_closing(char32_t c) {
-  return c == '"' || c == '\'' || c == ')' || c == ']' || c == U'”' || c == U'’' || c == U'」' || c == U'』' ||
-         c == U'）' || c == U'»' || c == U'】';
+  return c == '"' || c == '\'' || c == ')' || c == ']' || c == U'”' || c == U'’' || c == U'」' ||
+         c == U'』' || c == U'）' || c == U'»' || c == U'】';
 }
-bool is_blank(char32_t c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == U'　'; }
+bool is_blank(char32_t c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == U'　';
+}
 
 /// Whether the dot that ends `before` belongs to its last word: an abbreviation, an initial, a list number.
 bool dot_belongs_to_word(std::string_view before) {
   const auto start = before.find_last_of(" \t\n(\"");
   auto word = std::string(start == std::string_view::npos ? before : before.substr(start + 1));
-  std::ranges::transform(word, word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(word, word.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (word.empty()) return false;
   if (word.size() == 1 && std::isalpha(static_cast<unsigned char>(word[0])) != 0 && word != "i") return true;
   const bool all_digits = std::ranges::all_of(word, [](unsigned char c) { return std::isdigit(c) != 0; });
   // "1. first": a number that opens a line.
-  if (all_digits && word.size() <= 2 && (start == std::string_view::npos || before[start] == '\n')) return true;
+  if (all_digits && word.size() <= 2 && (start == std::string_view::npos || before[start] == '\n'))
+    return true;
   return std::ranges::find(kAbbreviations, word) != kAbbreviations.end();
 }
 

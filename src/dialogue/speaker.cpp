@@ -23,14 +23,16 @@ struct Speaker::State {
   Result<> outcome;
 };
 
-Speaker::Speaker(const asio::any_io_executor& executor, ReplyTools tools, std::shared_ptr<ReplyInProgress> reply)
+Speaker::Speaker(const asio::any_io_executor& executor, ReplyTools tools,
+                 std::shared_ptr<ReplyInProgress> reply)
     : state_(std::make_shared<State>(executor, std::move(tools), std::move(reply))) {
-  asio::co_spawn(executor, run(state_),
-                 asio::bind_cancellation_slot(state_->stop.slot(), [state = state_](const std::exception_ptr& thrown) {
-                   state->done = true;
-                   if (thrown && state->outcome) state->outcome = Error(Errc::internal, "the voice was interrupted");
-                   state->changed.notify();
-                 }));
+  asio::co_spawn(
+      executor, run(state_),
+      asio::bind_cancellation_slot(state_->stop.slot(), [state = state_](const std::exception_ptr& thrown) {
+        state->done = true;
+        if (thrown && state->outcome) state->outcome = Error(Errc::internal, "the voice was interrupted");
+        state->changed.notify();
+      }));
 }
 
 Speaker::~Speaker() {
@@ -43,7 +45,9 @@ void Speaker::say(std::string sentence) {
   state_->changed.notify();
 }
 
-bool Speaker::spoke() const { return state_->spoke; }
+bool Speaker::spoke() const {
+  return state_->spoke;
+}
 
 Task<Result<>> Speaker::finish() {
   const auto state = state_;
@@ -64,7 +68,8 @@ Task<> Speaker::run(std::shared_ptr<State> state) {
     log::warn("the voice failed", {{"why", spoken.error().message}});
     state->outcome = spoken.error();
     // The text was shown; something has to be heard.
-    if (const auto& clip = state->tools.apology_clip; clip && !clip->samples.empty()) co_await state->reply->voice->play(*clip);
+    if (const auto& clip = state->tools.apology_clip; clip && !clip->samples.empty())
+      co_await state->reply->voice->play(*clip);
     co_return;
   }
 }

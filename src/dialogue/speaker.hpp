@@ -10,8 +10,8 @@
 
 namespace parley::dialogue {
 
-/// Synthesises the sentences of one reply, in order, in a coroutine beside the model's: while one plays, the next is
-/// asked for. The handle stops the coroutine when it is destroyed.
+/// Synthesises the sentences of one reply, in order, in a coroutine beside the model's: while one plays, the
+/// next is asked for. The handle stops the coroutine when it is destroyed.
 class Speaker {
  public:
   Speaker(const asio::any_io_executor& executor, ReplyTools tools, std::shared_ptr<ReplyInProgress> reply);
@@ -23,8 +23,8 @@ class Speaker {
 
   void say(std::string sentence);
   bool spoke() const;
-  /// Suspends until every sentence was handed to the voice. The error is the voice's, if it failed; what it could not
-  /// say was replaced by the apology clip.
+  /// Suspends until every sentence was handed to the voice. The error is the voice's, if it failed; what it
+  /// could not say was replaced by the apology clip.
   Task<Result<>> finish();
 
  private:

@@ -7,7 +7,9 @@ namespace parley::dialogue {
 namespace {
 
 /// Microseconds are enough for people and keep the lines short.
-double rounded(double ms) { return std::round(ms * 1000) / 1000; }
+double rounded(double ms) {
+  return std::round(ms * 1000) / 1000;
+}
 
 }  // namespace
 

@@ -7,8 +7,8 @@ namespace parley::dialogue {
 
 struct Decoded {
   char32_t code = 0;
-  std::size_t size = 1;   ///< bytes
-  bool complete = true;   ///< false: the text ends within this character
+  std::size_t size = 1;  ///< bytes
+  bool complete = true;  ///< false: the text ends within this character
 };
 
 /// The first character of a text that is not empty. A byte that is no UTF-8 stands for itself as U+FFFD.

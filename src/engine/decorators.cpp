@@ -20,11 +20,12 @@ struct Engines {
 
   void count(std::size_t index, const Error& error) const {
     metrics->engine_error(role, list[index].name, to_string(error.code));
-    log::warn("an engine failed", {{"role", role},
-                                   {"engine", list[index].name},
-                                   {"code", to_string(error.code)},
-                                   {"why", error.message},
-                                   {"next", index + 1 < list.size() ? list[index + 1].name : std::string("none")}});
+    log::warn("an engine failed",
+              {{"role", role},
+               {"engine", list[index].name},
+               {"code", to_string(error.code)},
+               {"why", error.message},
+               {"next", index + 1 < list.size() ? list[index + 1].name : std::string("none")}});
   }
 };
 
@@ -122,9 +123,12 @@ class FallbackTts final : public TtsProvider {
 /// Audio is pushed while next() is suspended in an engine, so a successor is fed what was kept.
 class FallbackAsrStream final : public AsrStream {
  public:
-  FallbackAsrStream(std::shared_ptr<const Engines<AsrProvider>> engines, std::size_t index, AsrRequest request,
-                    std::unique_ptr<AsrStream> stream)
-      : engines_(std::move(engines)), index_(index), request_(std::move(request)), stream_(std::move(stream)) {}
+  FallbackAsrStream(std::shared_ptr<const Engines<AsrProvider>> engines, std::size_t index,
+                    AsrRequest request, std::unique_ptr<AsrStream> stream)
+      : engines_(std::move(engines)),
+        index_(index),
+        request_(std::move(request)),
+        stream_(std::move(stream)) {}
 
   void push(audio::PcmView samples) override {
     if (finished_) return;
@@ -152,8 +156,8 @@ class FallbackAsrStream final : public AsrStream {
       if (delivered_ || index_ + 1 == engines_->list.size()) co_return event;
       ++index_;
       stream_.reset();
-      auto replaced =
-          co_await open_from(*engines_, index_, [this](AsrProvider& engine) { return engine.open(request_); });
+      auto replaced = co_await open_from(*engines_, index_,
+                                         [this](AsrProvider& engine) { return engine.open(request_); });
       if (!replaced) co_return replaced.error();
       stream_ = std::move(*replaced);
       stream_->push(kept_);
@@ -177,7 +181,8 @@ class FallbackAsr final : public AsrProvider {
 
   Task<Result<std::unique_ptr<AsrStream>>> open(AsrRequest request) override {
     std::size_t index = 0;
-    auto stream = co_await open_from(*engines_, index, [&](AsrProvider& engine) { return engine.open(request); });
+    auto stream =
+        co_await open_from(*engines_, index, [&](AsrProvider& engine) { return engine.open(request); });
     if (!stream) co_return stream.error();
     co_return std::unique_ptr<AsrStream>(
         std::make_unique<FallbackAsrStream>(engines_, index, std::move(request), std::move(*stream)));
@@ -189,8 +194,8 @@ class FallbackAsr final : public AsrProvider {
 };
 
 template <class Provider>
-std::shared_ptr<const Engines<Provider>> gather(std::vector<Named<Provider>> list, std::shared_ptr<Metrics> metrics,
-                                                std::string role) {
+std::shared_ptr<const Engines<Provider>> gather(std::vector<Named<Provider>> list,
+                                                std::shared_ptr<Metrics> metrics, std::string role) {
   auto engines = std::make_shared<Engines<Provider>>();
   engines->list = std::move(list);
   engines->metrics = std::move(metrics);
@@ -200,13 +205,16 @@ std::shared_ptr<const Engines<Provider>> gather(std::vector<Named<Provider>> lis
 
 }  // namespace
 
-std::shared_ptr<AsrProvider> with_fallback(std::vector<Named<AsrProvider>> engines, std::shared_ptr<Metrics> metrics) {
+std::shared_ptr<AsrProvider> with_fallback(std::vector<Named<AsrProvider>> engines,
+                                           std::shared_ptr<Metrics> metrics) {
   return std::make_shared<FallbackAsr>(gather(std::move(engines), std::move(metrics), "asr"));
 }
-std::shared_ptr<LlmProvider> with_fallback(std::vector<Named<LlmProvider>> engines, std::shared_ptr<Metrics> metrics) {
+std::shared_ptr<LlmProvider> with_fallback(std::vector<Named<LlmProvider>> engines,
+                                           std::shared_ptr<Metrics> metrics) {
   return std::make_shared<FallbackLlm>(gather(std::move(engines), std::move(metrics), "llm"));
 }
-std::shared_ptr<TtsProvider> with_fallback(std::vector<Named<TtsProvider>> engines, std::shared_ptr<Metrics> metrics) {
+std::shared_ptr<TtsProvider> with_fallback(std::vector<Named<TtsProvider>> engines,
+                                           std::shared_ptr<Metrics> metrics) {
   return std::make_shared<FallbackTts>(gather(std::move(engines), std::move(metrics), "tts"));
 }
 

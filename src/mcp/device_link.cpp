@@ -119,10 +119,12 @@ DeviceLink::DeviceLink(asio::any_io_executor executor, std::shared_ptr<Scheduler
   state_->send = std::move(send);
 }
 
-DeviceLink::~DeviceLink() { close(); }
+DeviceLink::~DeviceLink() {
+  close();
+}
 
-std::shared_ptr<DeviceLink::Pending> DeviceLink::begin(const std::shared_ptr<State>& state, std::string_view method,
-                                                       json params, Millis timeout) {
+std::shared_ptr<DeviceLink::Pending> DeviceLink::begin(const std::shared_ptr<State>& state,
+                                                       std::string_view method, json params, Millis timeout) {
   // The firmware drops every id that is not an integer.
   const auto pending = std::make_shared<Pending>(state->executor, state->next_id++);
   if (state->closed) {
@@ -163,7 +165,8 @@ Task<Result<>> DeviceLink::initialize(const VisionEndpoint& vision, Millis timeo
   params["clientInfo"] = {{"name", "parley"}, {"version", PARLEY_VERSION}};
   const auto reply = co_await request("initialize", std::move(params), timeout);
   if (!reply) co_return reply.error();
-  if (!reply->is_object()) co_return Error(Errc::invalid_input, "the device's initialize result is not an object");
+  if (!reply->is_object())
+    co_return Error(Errc::invalid_input, "the device's initialize result is not an object");
   if (!state->closed) {
     state->send({{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}, {"params", json::object()}});
   }

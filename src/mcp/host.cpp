@@ -55,7 +55,9 @@ void Host::set_device(DeviceLink* link, const std::vector<Tool>& tools) {
   tools_ = make_tool_set(tools);
 }
 
-std::string_view Host::where(std::string_view name) const { return tools_->find(name) != nullptr ? "device" : ""; }
+std::string_view Host::where(std::string_view name) const {
+  return tools_->find(name) != nullptr ? "device" : "";
+}
 
 std::unique_ptr<CallStream> Host::call(const engine::ToolCall& call) {
   const auto* tool = tools_->find(call.name);

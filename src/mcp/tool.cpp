@@ -103,7 +103,8 @@ std::shared_ptr<const engine::ToolSet> make_tool_set(const std::vector<Tool>& de
     // A name that is listed twice is one tool: the first.
     if (tool.user_only || !wire_names.insert(tool.name).second) continue;
     const bool collides = uses[model_name("", tool.name)] > 1;
-    set->tools.push_back({model_name("", tool.name, collides), tool.name, tool.description, tool.input_schema});
+    set->tools.push_back(
+        {model_name("", tool.name, collides), tool.name, tool.description, tool.input_schema});
   }
   std::ranges::sort(set->tools, {}, &engine::ToolSpec::name);
   set->id = tool_set_id(set->tools);

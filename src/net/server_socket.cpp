@@ -92,7 +92,8 @@ class ServerConnection final : public Connection, public std::enable_shared_from
   static Error read_error(const error_code& failed) {
     if (failed == websocket::error::message_too_big) return {Errc::limit, "the message is too big"};
     if (failed == beast::error::timeout) return {Errc::timeout, "nothing was received for too long"};
-    if (failed == websocket::error::closed || failed == asio::error::eof) return {Errc::closed, "closed by the device"};
+    if (failed == websocket::error::closed || failed == asio::error::eof)
+      return {Errc::closed, "closed by the device"};
     return {Errc::closed, failed.message()};
   }
 
@@ -100,7 +101,8 @@ class ServerConnection final : public Connection, public std::enable_shared_from
     if (closing_ || dead_) return;
     queued_ += message.bytes.size();
     if (queued_ > max_send_queue_) {
-      log::warn("a device does not take what is sent; its connection is dropped", {{"queued_bytes", queued_}});
+      log::warn("a device does not take what is sent; its connection is dropped",
+                {{"queued_bytes", queued_}});
       abort();
       return;
     }
@@ -113,8 +115,9 @@ class ServerConnection final : public Connection, public std::enable_shared_from
     sending_ = std::move(queue_.front());
     queue_.erase(queue_.begin());
     stream_.text(sending_.is_text);
-    stream_.async_write(asio::buffer(sending_.bytes),
-                        [self = shared_from_this()](const error_code& failed, std::size_t) { self->written(failed); });
+    stream_.async_write(
+        asio::buffer(sending_.bytes),
+        [self = shared_from_this()](const error_code& failed, std::size_t) { self->written(failed); });
   }
 
   void written(const error_code& failed) {
@@ -158,13 +161,15 @@ HttpRequest to_request(const http::request<http::string_body>& message, std::str
   request.wants_websocket = websocket::is_upgrade(message);
   for (const auto& field : message) {
     auto name = std::string(field.name_string());
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::ranges::transform(name, name.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     request.headers.emplace(std::move(name), std::string(field.value()));
   }
   return request;
 }
 
-http::response<http::string_body> to_response(const http::request<http::string_body>& request, HttpReply reply) {
+http::response<http::string_body> to_response(const http::request<http::string_body>& request,
+                                              HttpReply reply) {
   http::response<http::string_body> response(http::int_to_status(static_cast<unsigned>(reply.status)),
                                              request.version());
   response.set(http::field::server, "parley");
@@ -201,7 +206,8 @@ Task<Upgraded> serve(Socket socket, std::function<HttpReply(const HttpRequest&)>
     const auto [read_failed, bytes] =
         co_await http::async_read(socket, buffer, parser, asio::as_tuple(asio::use_awaitable));
     if (read_failed) {
-      const bool too_large = read_failed == http::error::header_limit || read_failed == http::error::body_limit;
+      const bool too_large =
+          read_failed == http::error::header_limit || read_failed == http::error::body_limit;
       const bool malformed = read_failed.category() == make_error_code(http::error::bad_target).category() &&
                              read_failed != http::error::end_of_stream;
       if (malformed && socket.is_open()) {

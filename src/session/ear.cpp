@@ -45,7 +45,8 @@ struct Ear::Recognition {
   }
 };
 
-Ear::Ear(Wiring wiring) : wiring_(std::move(wiring)), gap_timer_(wiring_.scheduler->make_timer()) {}
+Ear::Ear(Wiring wiring) : wiring_(std::move(wiring)), gap_timer_(wiring_.scheduler->make_timer()) {
+}
 
 Result<> Ear::listen(protocol::ListenMode mode, bool guard) {
   const auto& profile = *wiring_.runtime->profile;
@@ -154,12 +155,13 @@ void Ear::open_recogniser(turn::Generation generation, Task<engine::AsrRequest> 
   job->generation = generation;
   job->record = std::move(record);
   job->pending = std::exchange(begun_, {});
-  asio::co_spawn(wiring_.executor, recognise(shared_from_this(), job, std::move(request)),
-                 asio::bind_cancellation_slot(job->stop.slot(), [self = shared_from_this(), job](
-                                                                    const std::exception_ptr& thrown) {
-                   if (!thrown || job->dropped || self->closed_) return;
-                   self->wiring_.post(turn::RecognitionFailed{job->generation, "the recogniser was interrupted"});
-                 }));
+  asio::co_spawn(
+      wiring_.executor, recognise(shared_from_this(), job, std::move(request)),
+      asio::bind_cancellation_slot(
+          job->stop.slot(), [self = shared_from_this(), job](const std::exception_ptr& thrown) {
+            if (!thrown || job->dropped || self->closed_) return;
+            self->wiring_.post(turn::RecognitionFailed{job->generation, "the recogniser was interrupted"});
+          }));
 }
 
 void Ear::finish_recogniser() {
@@ -170,14 +172,14 @@ void Ear::finish_recogniser() {
   job->record->speech_ended = speech_ended_ ? speech_ended_ : job->finished_at;
   job->record->endpoint_decided = endpoint_decided_ ? endpoint_decided_ : job->finished_at;
   job->deadline = wiring_.scheduler->make_timer();
-  job->deadline->arm(job->finished_at + wiring_.runtime->profile->session.asr_timeout,
-                     [this, weak = std::weak_ptr(job)] {
-                       const auto late = weak.lock();
-                       if (!late || late != recognition_) return;
-                       const auto generation = late->generation;
-                       drop_recogniser();
-                       wiring_.post(turn::RecognitionFailed{generation, "the recogniser did not answer in time"});
-                     });
+  job->deadline->arm(
+      job->finished_at + wiring_.runtime->profile->session.asr_timeout, [this, weak = std::weak_ptr(job)] {
+        const auto late = weak.lock();
+        if (!late || late != recognition_) return;
+        const auto generation = late->generation;
+        drop_recogniser();
+        wiring_.post(turn::RecognitionFailed{generation, "the recogniser did not answer in time"});
+      });
   if (job->stream) job->stream->finish();
 }
 
@@ -189,7 +191,8 @@ void Ear::drop_recogniser() {
   job->stop.emit(asio::cancellation_type::terminal);
 }
 
-Task<> Ear::recognise(std::shared_ptr<Ear> self, std::shared_ptr<Recognition> job, Task<engine::AsrRequest> request) {
+Task<> Ear::recognise(std::shared_ptr<Ear> self, std::shared_ptr<Recognition> job,
+                      Task<engine::AsrRequest> request) {
   const auto report = [&](turn::Event event) {
     if (job->dropped || self->closed_) return;
     self->recognition_.reset();
@@ -221,7 +224,8 @@ Task<> Ear::recognise(std::shared_ptr<Ear> self, std::shared_ptr<Recognition> jo
     job->record->asr_final = heard.ready_at;
     if (job->finished) job->record->waited(job->finished_at, heard.ready_at);
     job->record->heard_text = heard.text;
-    report(turn::Recognised{job->generation, std::move(heard.text), heard.kind == engine::AsrEvent::Kind::rejected});
+    report(turn::Recognised{job->generation, std::move(heard.text),
+                            heard.kind == engine::AsrEvent::Kind::rejected});
     co_return;
   }
 }

@@ -7,7 +7,8 @@
 
 namespace parley::session {
 
-Playout::Playout(Wire wire, const config::AudioSettings& settings, std::shared_ptr<dialogue::TurnRecord> record)
+Playout::Playout(Wire wire, const config::AudioSettings& settings,
+                 std::shared_ptr<dialogue::TurnRecord> record)
     : wire_(std::move(wire)),
       settings_(settings),
       record_(std::move(record)),
@@ -15,7 +16,8 @@ Playout::Playout(Wire wire, const config::AudioSettings& settings, std::shared_p
       timer_(wire_.scheduler->make_timer()),
       changed_(wire_.executor),
       frame_samples_(audio::samples_in(settings.downlink_frame, settings.downlink_rate)),
-      max_waiting_(audio::samples_in(settings.buffer, settings.downlink_rate)) {}
+      max_waiting_(audio::samples_in(settings.buffer, settings.downlink_rate)) {
+}
 
 void Playout::send(const protocol::ServerMessage& message) {
   wire_.connection->send_text(protocol::write_server_message(message, wire_.session_id));
@@ -74,7 +76,8 @@ Task<> Playout::finish() {
   if (resampler_) resampler_->flush(samples_);
   finishing_ = true;
   tick();
-  while (!cancelled_ && (waiting() > 0 || wire_.scheduler->now() < pacer_.playout_end())) co_await changed_.wait();
+  while (!cancelled_ && (waiting() > 0 || wire_.scheduler->now() < pacer_.playout_end()))
+    co_await changed_.wait();
 }
 
 void Playout::cancel() {
@@ -90,7 +93,9 @@ std::string Playout::heard() const {
   return ledger_.heard(static_cast<std::int64_t>(played));
 }
 
-bool Playout::frame_ready() const { return waiting() >= frame_samples_ || (finishing_ && waiting() > 0); }
+bool Playout::frame_ready() const {
+  return waiting() >= frame_samples_ || (finishing_ && waiting() > 0);
+}
 
 void Playout::tick() {
   if (cancelled_) return;
@@ -125,7 +130,8 @@ void Playout::arm() {
 }
 
 void Playout::send_frame(TimePoint now) {
-  if (waiting() < frame_samples_) samples_.resize(taken_ + frame_samples_);  // The end is padded with silence.
+  if (waiting() < frame_samples_)
+    samples_.resize(taken_ + frame_samples_);  // The end is padded with silence.
   const auto end = position_ + static_cast<std::int64_t>(frame_samples_);
   while (!subtitles_.empty() && subtitles_.front().position < end) {
     auto& subtitle = subtitles_.front();

@@ -36,7 +36,9 @@ std::string make_session_id() {
 
 }  // namespace
 
-std::shared_ptr<Session> Session::make(Wiring wiring) { return std::shared_ptr<Session>(new Session(std::move(wiring))); }
+std::shared_ptr<Session> Session::make(Wiring wiring) {
+  return std::shared_ptr<Session>(new Session(std::move(wiring)));
+}
 
 Session::Session(Wiring wiring)
     : wiring_(std::move(wiring)),
@@ -47,7 +49,9 @@ Session::Session(Wiring wiring)
       history_(wiring_.runtime->profile->session.max_history_turns),
       timer_(wiring_.scheduler->make_timer()),
       message_rate_(kMessagesPerSecond, kMessageBurst),
-      audio_rate_(1.0, std::chrono::duration<double>(wiring_.runtime->profile->audio.max_uplink_burst).count()) {}
+      audio_rate_(1.0,
+                  std::chrono::duration<double>(wiring_.runtime->profile->audio.max_uplink_burst).count()) {
+}
 
 Session::~Session() = default;
 
@@ -160,9 +164,9 @@ Task<> Session::set_up_tools(std::shared_ptr<Session> self) {
 }
 
 Task<Result<>> Session::list_tools() {
-  link_ = std::make_unique<mcp::DeviceLink>(wiring_.executor, wiring_.scheduler, [this](const nlohmann::json& payload) {
-    send(protocol::McpMessage{payload});
-  });
+  link_ = std::make_unique<mcp::DeviceLink>(
+      wiring_.executor, wiring_.scheduler,
+      [this](const nlohmann::json& payload) { send(protocol::McpMessage{payload}); });
   const auto ready = co_await link_->initialize(wiring_.vision, kToolListTimeout);
   if (!ready) co_return ready.error();
   const auto tools = co_await link_->list_tools(false, kToolListTimeout);
@@ -243,7 +247,8 @@ void Session::take(const protocol::DeviceMessage& message) {
 void Session::offend(std::string_view kind, const std::string& why) {
   wiring_.runtime->metrics->bad_input(kind);
   if (++offences_logged_ <= kMaxOffenceLines) {
-    log::warn("bad input from a device", {{"session", id_}, {"device", device_id()}, {"kind", kind}, {"why", why}});
+    log::warn("bad input from a device",
+              {{"session", id_}, {"device", device_id()}, {"kind", kind}, {"why", why}});
   }
   if (flood_.offend(wiring_.scheduler->now()) && close_reason_.empty()) {
     close_reason_ = "a flood of bad input";

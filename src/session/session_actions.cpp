@@ -52,7 +52,9 @@ void Session::perform(const turn::StopListening& /*action*/) {
   ear_->stop();
 }
 
-void Session::perform(const turn::EndUtterance& /*action*/) { ear_->end_utterance(); }
+void Session::perform(const turn::EndUtterance& /*action*/) {
+  ear_->end_utterance();
+}
 
 void Session::perform(const turn::GuardForVoice& /*action*/) {
   // Where the echo is to be cancelled here (features.aec), the device would hear itself.
@@ -74,10 +76,18 @@ void Session::perform(const turn::OpenRecogniser& action) {
   ear_->open_recogniser(action.generation, asr_request_when_ready(shared_from_this()), record_);
 }
 
-void Session::perform(const turn::FinishRecogniser& /*action*/) { ear_->finish_recogniser(); }
-void Session::perform(const turn::DropRecogniser& /*action*/) { ear_->drop_recogniser(); }
-void Session::perform(const turn::SendStt& action) { send(protocol::Stt{action.text}); }
-void Session::perform(const turn::SendTtsStart& /*action*/) { send(protocol::TtsStart{}); }
+void Session::perform(const turn::FinishRecogniser& /*action*/) {
+  ear_->finish_recogniser();
+}
+void Session::perform(const turn::DropRecogniser& /*action*/) {
+  ear_->drop_recogniser();
+}
+void Session::perform(const turn::SendStt& action) {
+  send(protocol::Stt{action.text});
+}
+void Session::perform(const turn::SendTtsStart& /*action*/) {
+  send(protocol::TtsStart{});
+}
 
 void Session::perform(const turn::SendTtsStop& /*action*/) {
   send(protocol::TtsStop{});
@@ -102,24 +112,26 @@ void Session::perform(const turn::StartReply& action) {
   reply->generation = action.generation;
   reply->kind = action.kind;
   reply->text = action.text;
-  Playout::Wire wire{wiring_.connection,         id_,  framing_, wiring_.scheduler, wiring_.runtime->metrics,
-                     wiring_.executor, downlink_timestamp_};
+  Playout::Wire wire{
+      wiring_.connection, id_, framing_, wiring_.scheduler, wiring_.runtime->metrics, wiring_.executor,
+      downlink_timestamp_};
   reply->playout = std::make_shared<Playout>(std::move(wire), wiring_.runtime->profile->audio, record_);
   reply->progress->voice = reply->playout;
   reply->progress->record = record_;
   if (action.kind == turn::ReplyKind::answer) user_text_ = action.text;
   const auto self = shared_from_this();
-  asio::co_spawn(wiring_.executor, run_reply(self, reply),
-                 asio::bind_cancellation_slot(reply->stop.slot(), [self, reply](const std::exception_ptr& thrown) {
-                   if (reply->cancelled) return;
-                   turn::ReplyPlayed played;
-                   played.generation = reply->generation;
-                   const auto& result = reply->progress->result;
-                   played.end_conversation = result.end_conversation;
-                   played.failed = result.failed || thrown != nullptr;
-                   played.why = thrown ? "the reply was interrupted by a defect" : result.why;
-                   self->post(std::move(played));
-                 }));
+  asio::co_spawn(
+      wiring_.executor, run_reply(self, reply),
+      asio::bind_cancellation_slot(reply->stop.slot(), [self, reply](const std::exception_ptr& thrown) {
+        if (reply->cancelled) return;
+        turn::ReplyPlayed played;
+        played.generation = reply->generation;
+        const auto& result = reply->progress->result;
+        played.end_conversation = result.end_conversation;
+        played.failed = result.failed || thrown != nullptr;
+        played.why = thrown ? "the reply was interrupted by a defect" : result.why;
+        self->post(std::move(played));
+      }));
 }
 
 Task<> Session::run_reply(std::shared_ptr<Session> self, std::shared_ptr<RunningReply> reply) {
@@ -167,7 +179,8 @@ void Session::perform(const turn::EndTurn& action) {
 
 void Session::observe_stages() {
   auto& metrics = *wiring_.runtime->metrics;
-  const auto stage = [&](const char* name, const std::optional<TimePoint>& from, const std::optional<TimePoint>& to) {
+  const auto stage = [&](const char* name, const std::optional<TimePoint>& from,
+                         const std::optional<TimePoint>& to) {
     if (from && to) metrics.stage(name, to_ms(*to - *from));
   };
   const auto& record = *record_;

@@ -41,7 +41,8 @@ std::string Ledger::heard(std::int64_t played) const {
       continue;
     }
     const auto share = static_cast<double>(played - begin) / static_cast<double>(end - begin);
-    const auto part = cut_at_word(sentence, static_cast<std::size_t>(share * static_cast<double>(sentence.size())));
+    const auto part =
+        cut_at_word(sentence, static_cast<std::size_t>(share * static_cast<double>(sentence.size())));
     append(text, part);
     text += part.empty() ? "" : "…";
   }

@@ -133,7 +133,8 @@ void Machine::handle(const ListenStopped& /*event*/) {
 }
 
 void Machine::handle(const WakeWordHeard& event) {
-  if (state_ == State::replying || state_ == State::hearing || state_ == State::recognising) interrupt("wake word");
+  if (state_ == State::replying || state_ == State::hearing || state_ == State::recognising)
+    interrupt("wake word");
   if (closing_) {
     close(1001, "the server is stopping");
     return;

@@ -8,8 +8,8 @@
 
 namespace parley {
 
-/// The task's result, or Errc::timeout with `what` at `when`; the task is then cancelled. A result that arrives in the
-/// very instant of the deadline may be lost: only for work that is abandoned after a timeout.
+/// The task's result, or Errc::timeout with `what` at `when`; the task is then cancelled. A result that
+/// arrives in the very instant of the deadline may be lost: only for work that is abandoned after a timeout.
 template <class T>
 Task<Result<T>> with_deadline(Scheduler& scheduler, TimePoint when, std::string what, Task<Result<T>> task) {
   using asio::experimental::awaitable_operators::operator||;

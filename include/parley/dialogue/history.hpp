@@ -29,7 +29,8 @@ class History {
   std::vector<Turn> turns_;
 };
 
-/// What stays of an interrupted reply: every call that was made with its result, and of the texts only `heard`.
+/// What stays of an interrupted reply: every call that was made with its result, and of the texts only
+/// `heard`.
 std::vector<engine::Message> truncate_to_heard(std::vector<engine::Message> reply, const std::string& heard);
 
 }  // namespace parley::dialogue

@@ -63,8 +63,8 @@ struct ReplyInProgress {
   ReplyResult result;
 };
 
-/// Answers `request`: the model, its tools, the voice, streaming. Never throws but for cancellation; failures end in
-/// a spoken apology. Returns when all audio was handed to the voice.
+/// Answers `request`: the model, its tools, the voice, streaming. Never throws but for cancellation; failures
+/// end in a spoken apology. Returns when all audio was handed to the voice.
 Task<> answer(ReplyTools tools, engine::ChatRequest request, std::shared_ptr<ReplyInProgress> reply);
 
 /// Speaks a fixed text.

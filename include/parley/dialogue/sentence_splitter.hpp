@@ -6,9 +6,9 @@
 
 namespace parley::dialogue {
 
-/// Cuts a model's text, as it streams in, into pieces that are worth speaking: the first may end at a clause, the
-/// others are sentences; a text without any mark is cut at a blank before it grows too long. Never cuts within a
-/// number, a time, an abbreviation, an address or a character. Pure.
+/// Cuts a model's text, as it streams in, into pieces that are worth speaking: the first may end at a clause,
+/// the others are sentences; a text without any mark is cut at a blank before it grows too long. Never cuts
+/// within a number, a time, an abbreviation, an address or a character. Pure.
 class SentenceSplitter {
  public:
   void push(std::string_view delta) { text_ += delta; }

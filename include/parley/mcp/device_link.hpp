@@ -18,7 +18,8 @@ struct VisionEndpoint {
   std::string token;
 };
 
-/// The MCP client of one device, over its WebSocket (PROTOCOL.md, section 5). Belongs to the session's I/O thread.
+/// The MCP client of one device, over its WebSocket (PROTOCOL.md, section 5). Belongs to the session's I/O
+/// thread.
 class DeviceLink {
  public:
   /// Puts one JSON-RPC payload into the session's envelope and sends it.
@@ -31,19 +32,19 @@ class DeviceLink {
   DeviceLink(DeviceLink&&) = delete;
   DeviceLink& operator=(DeviceLink&&) = delete;
 
-  /// `initialize` and `notifications/initialized`. Errors: timeout, closed, invalid_input (a malformed reply),
-  /// unavailable (the device answered with an error).
+  /// `initialize` and `notifications/initialized`. Errors: timeout, closed, invalid_input (a malformed
+  /// reply), unavailable (the device answered with an error).
   Task<Result<>> initialize(const VisionEndpoint& vision, Millis timeout);
 
-  /// `tools/list`, page by page; `timeout` is for each page. A repeated cursor, 64 pages or 1,024 tools end the list
-  /// with a warning. `with_user_tools` also lists what only a person should call.
+  /// `tools/list`, page by page; `timeout` is for each page. A repeated cursor, 64 pages or 1,024 tools end
+  /// the list with a warning. `with_user_tools` also lists what only a person should call.
   Task<Result<std::vector<Tool>>> list_tools(bool with_user_tools, Millis timeout);
 
   /// Sends `tools/call` at once. The stream gives one result; failures of any kind are results that say so.
   std::unique_ptr<CallStream> call(const std::string& tool, const nlohmann::json& arguments, Millis timeout);
 
-  /// A payload from the device. Replies to unknown ids, and notifications, are counted and ignored; requests are
-  /// answered with -32601. False: it was malformed.
+  /// A payload from the device. Replies to unknown ids, and notifications, are counted and ignored; requests
+  /// are answered with -32601. False: it was malformed.
   bool on_message(const nlohmann::json& payload);
 
   /// The connection is gone: every pending call fails at once, and every later one.

@@ -22,17 +22,17 @@ struct Tool {
 /// One running call: next() gives its one result. Destroying it abandons the call.
 using CallStream = engine::EventStream<engine::ToolResult>;
 
-/// `^[a-zA-Z0-9_-]{1,64}$` for models, from any tool name; `server` is empty for the device (MCP.md, section 3).
-/// `cut`: always with the hash, for names that collide.
+/// `^[a-zA-Z0-9_-]{1,64}$` for models, from any tool name; `server` is empty for the device (MCP.md, section
+/// 3). `cut`: always with the hash, for names that collide.
 std::string model_name(std::string_view server, std::string_view tool, bool cut = false);
 
-/// The device's tools as the model sees them, sorted, without those for people. Equal lists give the same object, so
-/// a thousand equal devices hold one.
+/// The device's tools as the model sees them, sorted, without those for people. Equal lists give the same
+/// object, so a thousand equal devices hold one.
 std::shared_ptr<const engine::ToolSet> make_tool_set(const std::vector<Tool>& device_tools);
 
-/// One speakable text of a `tools/call` result: its text parts joined, images named instead of included, at most
-/// 16 KiB. Understands `{content, isError}` with both image forms of PROTOCOL.md section 5, and anything else as an
-/// error that says so.
+/// One speakable text of a `tools/call` result: its text parts joined, images named instead of included, at
+/// most 16 KiB. Understands `{content, isError}` with both image forms of PROTOCOL.md section 5, and anything
+/// else as an error that says so.
 engine::ToolResult read_call_result(const nlohmann::json& result);
 
 }  // namespace parley::mcp

@@ -29,8 +29,8 @@ class Connection {
   Connection& operator=(Connection&&) = delete;
   virtual ~Connection() = default;
 
-  /// Errors: closed (its message says how), limit (a message over the maximum; the connection was closed 1009),
-  /// timeout (no frame, not even a pong, for the idle time).
+  /// Errors: closed (its message says how), limit (a message over the maximum; the connection was closed
+  /// 1009), timeout (no frame, not even a pong, for the idle time).
   virtual Task<Result<Incoming>> read() = 0;
 
   /// Queues; never blocks, never fails. A peer that does not take what waits for it is cut off.

@@ -51,8 +51,8 @@ struct Upgraded {
   std::shared_ptr<Connection> connection;
 };
 
-/// Serves plain HTTP on an accepted socket until it ends, or until `handle` accepts a WebSocket, which is returned.
-/// Null connection: the socket is done with.
+/// Serves plain HTTP on an accepted socket until it ends, or until `handle` accepts a WebSocket, which is
+/// returned. Null connection: the socket is done with.
 Task<Upgraded> serve(Socket socket, std::function<HttpReply(const HttpRequest&)> handle, SocketLimits limits,
                      std::shared_ptr<Scheduler> scheduler);
 

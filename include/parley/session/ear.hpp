@@ -17,8 +17,8 @@
 
 namespace parley::session {
 
-/// The way of a device's audio to its text: Opus decoder, clean-up, speech detector, recogniser. Codec and detector
-/// exist only while it listens.
+/// The way of a device's audio to its text: Opus decoder, clean-up, speech detector, recogniser. Codec and
+/// detector exist only while it listens.
 class Ear : public std::enable_shared_from_this<Ear> {
  public:
   struct Wiring {

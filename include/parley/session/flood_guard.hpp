@@ -6,7 +6,8 @@
 
 namespace parley::session {
 
-/// Counts what a device does wrong: over 100 in 10 s is a flood, which ends the session (PROTOCOL.md, section 2). Pure.
+/// Counts what a device does wrong: over 100 in 10 s is a flood, which ends the session (PROTOCOL.md, section
+/// 2). Pure.
 class FloodGuard {
  public:
   static constexpr int kLimit = 100;

@@ -20,8 +20,9 @@
 
 namespace parley::session {
 
-/// The way of one reply's audio to the device: resampler, Opus encoder, pacer. One object a reply, so nothing of an old
-/// one can leave after cancel(). Frames are encoded when they are due, so a long text costs no burst of work.
+/// The way of one reply's audio to the device: resampler, Opus encoder, pacer. One object a reply, so nothing
+/// of an old one can leave after cancel(). Frames are encoded when they are due, so a long text costs no
+/// burst of work.
 class Playout final : public dialogue::Voice, public std::enable_shared_from_this<Playout> {
  public:
   struct Wire {
@@ -72,7 +73,7 @@ class Playout final : public dialogue::Voice, public std::enable_shared_from_thi
   std::optional<audio::Resampler> resampler_;
   std::vector<std::int16_t> samples_;  ///< at the downlink rate; the first taken_ of them have left
   std::size_t taken_ = 0;
-  std::int64_t position_ = 0;          ///< samples that have left
+  std::int64_t position_ = 0;  ///< samples that have left
   std::deque<Subtitle> subtitles_;
   std::size_t frame_samples_;
   std::size_t max_waiting_;

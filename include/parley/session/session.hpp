@@ -25,8 +25,9 @@ struct Caller {
   std::string token_name;
 };
 
-/// One device's connection from hello to the end. An actor: whatever happens becomes an event for the turn machine,
-/// and its actions are carried out here. Lives on one I/O thread; only the calls marked so come from others.
+/// One device's connection from hello to the end. An actor: whatever happens becomes an event for the turn
+/// machine, and its actions are carried out here. Lives on one I/O thread; only the calls marked so come from
+/// others.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   struct Wiring {

@@ -6,8 +6,8 @@
 
 namespace parley::turn {
 
-/// Which sentence lies where in the audio of a reply, so that an interrupted one can be remembered as far as it was
-/// heard. Positions are samples of the downlink from the reply's first. Pure.
+/// Which sentence lies where in the audio of a reply, so that an interrupted one can be remembered as far as
+/// it was heard. Positions are samples of the downlink from the reply's first. Pure.
 class Ledger {
  public:
   /// The sentence whose audio begins at `position`; positions never fall.
@@ -15,8 +15,8 @@ class Ledger {
   /// All audio so far ends at `position`.
   void extend_to(std::int64_t position) { end_ = position; }
 
-  /// The text that was heard when `played` samples had been played: whole sentences, and of the running one the
-  /// words in proportion to its audio, marked with an ellipsis.
+  /// The text that was heard when `played` samples had been played: whole sentences, and of the running one
+  /// the words in proportion to its audio, marked with an ellipsis.
   std::string heard(std::int64_t played) const;
   /// Everything, played or not.
   std::string all() const;

@@ -54,9 +54,9 @@ struct IdleTimedOut {};
 /// The server stops: what runs may end, nothing new begins.
 struct ShutdownRequested {};
 
-using Event = std::variant<ListenStarted, ListenStopped, WakeWordHeard, AbortRequested, SpeechBegan, SpeechEnded,
-                           Recognised, RecognitionFailed, ReplyPlayed, NoVoiceTimedOut, IdleTimedOut,
-                           ShutdownRequested>;
+using Event = std::variant<ListenStarted, ListenStopped, WakeWordHeard, AbortRequested, SpeechBegan,
+                           SpeechEnded, Recognised, RecognitionFailed, ReplyPlayed, NoVoiceTimedOut,
+                           IdleTimedOut, ShutdownRequested>;
 
 // --- what to do about it, in this order -------------------------------------------------------------
 /// Hear what comes from now on as the beginning of a new utterance.
@@ -85,8 +85,8 @@ struct SendStt {
 struct SendTtsStart {};
 struct SendTtsStop {};
 enum class ReplyKind {
-  answer,          ///< to what the user said: `text`
-  greeting,        ///< a configured text, like those below
+  answer,    ///< to what the user said: `text`
+  greeting,  ///< a configured text, like those below
   not_understood,
   apology,
   farewell,
@@ -109,9 +109,9 @@ struct Close {
   std::string reason;
 };
 
-using Action = std::variant<StartListening, StopListening, EndUtterance, GuardForVoice, BeginTurn, OpenRecogniser,
-                            FinishRecogniser, DropRecogniser, SendStt, SendTtsStart, SendTtsStop, StartReply,
-                            CancelReply, EndTurn, Rest, Close>;
+using Action = std::variant<StartListening, StopListening, EndUtterance, GuardForVoice, BeginTurn,
+                            OpenRecogniser, FinishRecogniser, DropRecogniser, SendStt, SendTtsStart,
+                            SendTtsStop, StartReply, CancelReply, EndTurn, Rest, Close>;
 using Actions = std::vector<Action>;
 
 /// The life of a session as a pure function of what happens: no I/O, no clock. Promises: each SendTtsStart is
@@ -155,7 +155,8 @@ class Machine {
   void interrupt(std::string why);
   void reply(ReplyKind kind, std::string text);
   void listen();
-  /// After a turn: listen again where the microphone is still open, else rest; or close, when that was asked for.
+  /// After a turn: listen again where the microphone is still open, else rest; or close, when that was asked
+  /// for.
   void settle(bool device_listens);
   void say_farewell(std::string why);
   void close(std::uint16_t code, std::string reason);
@@ -167,7 +168,8 @@ class Machine {
   Generation generation_ = 0;
   protocol::ListenMode mode_ = protocol::ListenMode::automatic;
   bool in_turn_ = false;
-  bool microphone_open_ = false;   ///< the device said `listen start` and not (by itself or by a reply) the end of it
+  bool microphone_open_ =
+      false;  ///< the device said `listen start` and not (by itself or by a reply) the end of it
   bool wake_start_pending_ = false;  ///< the `listen start` that firmware sends right after `detect`
   Outcome reply_outcome_ = Outcome::completed;
   std::string reply_why_;

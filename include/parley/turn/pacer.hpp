@@ -4,9 +4,9 @@
 
 namespace parley::turn {
 
-/// Says when each downlink frame may leave, so that the device never holds more than `send_ahead` beyond real time
-/// (its queue drops the newest frame on overflow; PROTOCOL.md, section 4). Reckoned from the first frame, so nothing
-/// drifts; after an underrun the reckoning starts anew. Pure.
+/// Says when each downlink frame may leave, so that the device never holds more than `send_ahead` beyond real
+/// time (its queue drops the newest frame on overflow; PROTOCOL.md, section 4). Reckoned from the first
+/// frame, so nothing drifts; after an underrun the reckoning starts anew. Pure.
 class Pacer {
  public:
   Pacer(Duration frame, Duration send_ahead) : frame_(frame), send_ahead_(send_ahead) {}
@@ -32,7 +32,8 @@ class Pacer {
 
   /// How much of what was sent has been played at `now`, in frames.
   double played(TimePoint now) const {
-    const auto waiting = std::chrono::duration<double>(playout_end() - now) / std::chrono::duration<double>(frame_);
+    const auto waiting =
+        std::chrono::duration<double>(playout_end() - now) / std::chrono::duration<double>(frame_);
     const auto sent = static_cast<double>(frames_);
     return waiting <= 0 ? sent : (waiting >= sent ? 0 : sent - waiting);
   }

@@ -13,17 +13,18 @@
 
 namespace parley::turn {
 
-/// Finds utterances in a stream of 16 kHz audio. Pure: time is the audio's own, counted in samples, but for idle().
+/// Finds utterances in a stream of 16 kHz audio. Pure: time is the audio's own, counted in samples, but for
+/// idle().
 ///
-/// Rules: an utterance begins after `speech_start` of voice within a window (hysteresis: a short gap does not start
-/// the count anew), its audio begins `pre_roll` before that; it ends after `end_silence` without voice; less than
-/// `min_speech` of voice in it makes it noise (discarded); `max_utterance` ends it as it stands. With `adaptive`,
-/// a frame also has to be `min_snr_db` over the followed noise level to count as voice.
+/// Rules: an utterance begins after `speech_start` of voice within a window (hysteresis: a short gap does not
+/// start the count anew), its audio begins `pre_roll` before that; it ends after `end_silence` without voice;
+/// less than `min_speech` of voice in it makes it noise (discarded); `max_utterance` ends it as it stands.
+/// With `adaptive`, a frame also has to be `min_snr_db` over the followed noise level to count as voice.
 class SpeechDetector {
  public:
   enum class Mode {
     endpointing,  ///< auto and realtime: silence ends the utterance
-    held,         ///< manual: everything between start and stop is the utterance; only `max_utterance` ends it
+    held,  ///< manual: everything between start and stop is the utterance; only `max_utterance` ends it
   };
   struct Began {
     /// What to give the recogniser first: the pre-roll and the frames that decided. Valid during the call.
@@ -35,9 +36,9 @@ class SpeechDetector {
   struct Ended {
     /// From the last voiced frame to now: the endpointing wait. 0 for held and max_utterance.
     Duration trailing_silence{};
-    Duration voiced{};      ///< voice in the utterance
-    bool too_short = false; ///< under min_speech: noise, not speech
-    bool truncated = false; ///< ended by max_utterance
+    Duration voiced{};       ///< voice in the utterance
+    bool too_short = false;  ///< under min_speech: noise, not speech
+    bool truncated = false;  ///< ended by max_utterance
   };
   /// Called from push(), idle() and stop(), in the order of the audio.
   struct Listener {
@@ -51,8 +52,8 @@ class SpeechDetector {
 
   /// Any number of samples; works in frames of 20 ms and keeps the rest for the next call.
   void push(audio::PcmView samples);
-  /// No audio came for `silence` of wall-clock time (DTX, a lost device): counts as that much silence, so that an
-  /// utterance ends. Does nothing outside an utterance.
+  /// No audio came for `silence` of wall-clock time (DTX, a lost device): counts as that much silence, so
+  /// that an utterance ends. Does nothing outside an utterance.
   void idle(Duration silence);
   /// manual: the button was released. Ends the running utterance, or says that there was none (voiced = 0,
   /// too_short).
