@@ -95,6 +95,12 @@ class FallbackLlm final : public LlmProvider {
     }
     return nullptr;
   }
+  std::shared_ptr<const SpeechGrammar> whole_grammar() override {
+    for (const auto& engine : engines_->list) {
+      if (auto grammar = engine.provider->whole_grammar()) return grammar;
+    }
+    return nullptr;
+  }
 
  private:
   std::shared_ptr<const Engines<LlmProvider>> engines_;
@@ -188,6 +194,14 @@ class FallbackAsr final : public AsrProvider {
         std::make_unique<FallbackAsrStream>(engines_, index, std::move(request), std::move(*stream)));
   }
   void warm_up(const AsrRequest& request) override { engines_->list.front().provider->warm_up(request); }
+  Result<> validate(const SpeechGrammar& grammar) override {
+    for (const auto& engine : engines_->list) {
+      if (auto valid = engine.provider->validate(grammar); !valid) {
+        return Error(Errc::configuration, "engine " + engine.name + ": " + valid.error().message);
+      }
+    }
+    return {};
+  }
 
  private:
   std::shared_ptr<const Engines<AsrProvider>> engines_;

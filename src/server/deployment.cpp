@@ -100,6 +100,11 @@ Deployment::Deployment(std::shared_ptr<const config::Settings> settings, const e
     runtime->engines.asr = engine::with_fallback(asr.make(profile.roles.asr), shared.metrics);
     runtime->engines.llm = engine::with_fallback(llm.make(profile.roles.llm), shared.metrics);
     runtime->engines.tts = engine::with_fallback(tts.make(profile.roles.tts), shared.metrics);
+    if (const auto grammar = runtime->engines.llm->whole_grammar()) {
+      if (const auto valid = runtime->engines.asr->validate(*grammar); !valid) {
+        throw Failure(Error(Errc::configuration, settings_->file.string() + ": " + valid.error().message));
+      }
+    }
     auto& clip = clips[profile.session.apology];
     if (!clip) clip = apology_clip(profile.session.apology);
     runtime->apology_clip = clip;

@@ -16,7 +16,7 @@ class BadInputTest : public test::SessionRig {
   /// A turn goes through from beginning to end.
   void expect_alive() {
     const auto before = connection->texts("tts", "stop").size();
-    advance(1min);  // Whatever still ran has ended.
+    advance(20s);  // Whatever still ran has ended.
     listen();
     utter();
     advance(10s);

@@ -121,6 +121,7 @@ TEST_F(ConversationTest, AVoiceInterruptsInRealtimeAndItsFirstWordIsKept) {
 }
 
 TEST_F(ConversationTest, AbortIsSilenceAtOnce) {
+  settings->profile.persona = "";
   llm->reply = [](const auto&) {
     return std::vector<test::FakeLlm::What>{engine::TextDelta{"One two three four five six seven eight nine ten."}};
   };
