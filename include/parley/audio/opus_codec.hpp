@@ -16,8 +16,9 @@ class OpusDecoder {
   /// `rate`: what to decode to, whatever the stream was encoded at: 8000, 12000, 16000, 24000 or 48000 Hz.
   static Result<OpusDecoder> make(int rate);
 
-  /// Decodes one packet into a buffer of this decoder, valid until the next call. Packets of 1 or 2 bytes are DTX:
-  /// silence (comfort noise) of `nominal`. Errc::invalid_input for undecodable ones and for more than 120 ms.
+  /// Decodes one packet into a buffer of this decoder, valid until the next call. Packets of 1 or 2 bytes are
+  /// DTX: silence (comfort noise) of `nominal`. Errc::invalid_input for undecodable ones and for more than
+  /// 120 ms.
   Result<PcmView> decode(std::span<const std::uint8_t> packet, Millis nominal);
 
   int rate() const { return rate_; }
@@ -46,7 +47,8 @@ class OpusEncoder {
  public:
   static Result<OpusEncoder> make(const OpusEncoderSettings& settings);
 
-  /// Encodes exactly one frame of 2.5 to 120 ms (a length Opus allows). The packet is valid until the next call.
+  /// Encodes exactly one frame of 2.5 to 120 ms (a length Opus allows). The packet is valid until the next
+  /// call.
   Result<std::span<const std::uint8_t>> encode(PcmView frame);
   /// Starts a new stream: nothing of what was encoded before is heard in what comes.
   void reset();

@@ -10,8 +10,8 @@
 
 namespace parley::audio {
 
-/// RIFF WAVE, PCM 8, 16, 24 or 32 bits or 32-bit float, any number of channels (mixed to mono), up to 256 MiB.
-/// Unknown chunks are skipped; a data chunk that claims more than there is gives what there is.
+/// RIFF WAVE, PCM 8, 16, 24 or 32 bits or 32-bit float, any number of channels (mixed to mono), up to 256
+/// MiB. Unknown chunks are skipped; a data chunk that claims more than there is gives what there is.
 Result<Pcm> parse_wav(std::span<const std::uint8_t> bytes);
 Result<Pcm> read_wav(const std::filesystem::path& file);
 
