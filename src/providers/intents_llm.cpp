@@ -35,9 +35,10 @@ class Intents final : public IntentsLlm {
     const intents::Catalog& all = dialogue_.catalog();
     summary_.intents = all.intents.size();
     for (const intents::Intent& intent : all.intents) summary_.sentences += intent.sentences.size();
-    auto grammar = intents::make_grammar(all, std::vector<bool>(all.intents.size(), true));
-    summary_.words = std::move(grammar.words);
-    summary_.pronunciations = std::move(grammar.pronunciations);
+    whole_grammar_ = std::make_shared<const engine::SpeechGrammar>(
+        intents::make_grammar(all, std::vector<bool>(all.intents.size(), true)));
+    summary_.words = whole_grammar_->words;
+    summary_.pronunciations = whole_grammar_->pronunciations;
     summary_.tools = intents::tools_named(all);
   }
 
@@ -58,6 +59,8 @@ class Intents final : public IntentsLlm {
     return dialogue_.views().get(tools)->grammar();
   }
 
+  std::shared_ptr<const engine::SpeechGrammar> whole_grammar() override { return whole_grammar_; }
+
   std::optional<IntentMatch> match(std::string_view text, const engine::ToolSet& tools) const override {
     const auto view = dialogue_.views().get(tools);
     auto reading = dialogue_.matcher().read(text, view->in_force());
@@ -76,6 +79,7 @@ class Intents final : public IntentsLlm {
  private:
   intents::Dialogue dialogue_;
   IntentsSummary summary_;
+  std::shared_ptr<const engine::SpeechGrammar> whole_grammar_;
 };
 
 }  // namespace
