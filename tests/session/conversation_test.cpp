@@ -47,6 +47,33 @@ TEST_F(ConversationTest, TtsStopComesWhenTheLastFrameHasPlayed) {
   EXPECT_EQ(stop - frames.front().at, static_cast<int>(frames.size()) * 60ms);
 }
 
+TEST_F(ConversationTest, TheFirstFrameLeavesTheDeviceTimeToClearItsQueue) {
+  llm->delay = 0ms;
+  tts->delay = 0ms;
+  connect();
+  hello();
+  listen();
+  utter();
+  advance(10s);
+  const auto start = connection->texts("tts", "start").at(0).at;
+  EXPECT_EQ(connection->frames().at(0).at - start, settings->profile.audio.start_lead);
+}
+
+TEST_F(ConversationTest, AGoodbyeIsPlayedOutBeforeTheConnectionGoes) {
+  llm->reply = [](const auto&) {
+    return std::vector<test::FakeLlm::What>{engine::TextDelta{"Goodbye."}, engine::EndConversation{}};
+  };
+  connect();
+  hello();
+  listen();
+  utter();
+  while (connection->texts("tts", "stop").empty()) advance(10ms);
+  advance(settings->profile.audio.send_ahead);
+  EXPECT_FALSE(connection->closed);
+  advance(1s);
+  EXPECT_TRUE(connection->closed);
+}
+
 TEST_F(ConversationTest, FramesAreNeverEarlierThanTheSendAhead) {
   settings->profile.audio.send_ahead = 120ms;
   llm->reply = [](const auto&) {

@@ -67,6 +67,7 @@ struct AudioSettings {
   int bitrate = 32000;
   int complexity = 5;  ///< Opus, 0 to 10
   Millis send_ahead = 180ms;
+  Millis start_lead = 30ms;      ///< from `tts start` to the first frame, at least
   Millis buffer = 600ms;         ///< synthesised audio that waits, beyond what is sent
   Millis max_uplink_burst = 2s;  ///< audio beyond real time before frames are dropped
 

@@ -126,6 +126,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::string user_text_;
   std::unique_ptr<Timer> timer_;  ///< hello, then the silence that the machine waits for
   std::shared_ptr<std::uint32_t> downlink_timestamp_ = std::make_shared<std::uint32_t>(1);
+  TimePoint tts_started_{};
+  TimePoint tts_stopped_{};
   FloodGuard flood_;
   RateLimit message_rate_;
   RateLimit audio_rate_;

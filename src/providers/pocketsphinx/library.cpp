@@ -32,6 +32,8 @@ std::mutex& setup_mutex() {
     return true;
   }();
   static_cast<void>(silenced);
+  // The library prints its configuration past the callback, to a stream that each thread has of its own.
+  err_set_logfp(nullptr);
   return mutex;
 }
 
