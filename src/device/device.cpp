@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "parley/audio/opus_codec.hpp"
-#include "parley/protocol/binary_frame.hpp"
+#include "downlink.hpp"
+#include "uplink.hpp"
 
 namespace parley::device {
 namespace {
@@ -34,71 +34,55 @@ bool looks_like_json(protocol::Bytes bytes) {
 class Device::Impl : public std::enable_shared_from_this<Impl> {
  public:
   Impl(const asio::any_io_executor& executor, Settings settings, McpServer tools, NoiseBed noise,
-       Observer observer)
-      : settings_(std::move(settings)),
-        executor_(executor),
-        tools_(std::move(tools)),
-        microphone_(audio::samples_in(settings_.frame, audio::kListeningRate), std::move(noise)),
-        observer_(std::move(observer)),
-        playout_(settings_.playout),
-        script_(executor),
-        mic_timer_(executor),
-        play_timer_(executor),
-        interrupt_timer_(executor) {}
+       Observer observer);
 
   Task<Result<>> open();
   Task<Result<>> wake(std::string text);
   Task<Result<>> turn(Utterance utterance);
   void close();
   State state() const { return state_; }
-  audio::Pcm heard() const { return {downlink_.sample_rate, heard_}; }
+  audio::Pcm heard() const { return {downlink_->audio().sample_rate, downlink_->heard()}; }
+
+ private:
+  Result<> prepare_uplink();
+  Task<Result<>> say_hello();
+  Task<Result<>> hear_out(bool (Impl::*done)() const);
+  Task<> read_loop();
+  Task<> answer_tool(McpReply reply);
 
   // What the server says.
   void on(const protocol::ServerHello& hello);
   void on(const protocol::Stt& stt) { emit(EventKind::stt, stt.text); }
   void on(const protocol::LlmEmotion& face) { emit(EventKind::emotion, face.emotion); }
-  void on(const protocol::TtsStart&);
+  void on(const protocol::TtsStart& start);
   void on(const protocol::SentenceStart& sentence) { emit(EventKind::sentence, sentence.text); }
-  void on(const protocol::TtsStop&);
+  void on(const protocol::TtsStop& stop);
   void on(const protocol::SystemCommand& system) { emit(EventKind::system, system.command); }
   void on(const protocol::Alert& alert) { emit(EventKind::alert, alert.status + ": " + alert.message); }
   void on(const protocol::Custom&) {}
   void on(const protocol::IgnoredMessage&) {}
   void on(const protocol::McpMessage&) {}  // Answered in read_loop(): it may take its time.
+  void on_frame(protocol::Bytes message);
 
- private:
-  Task<> read_loop();
-  Task<> answer_tool(McpReply reply);
-  Task<> mic_loop();
-  Task<Result<>> hear_out(bool (Impl::*done)() const);
-  Task<Result<>> say_hello();
-
-  void handle_frame(protocol::Bytes message);
-  void play(const Playout::Packet& packet);
-  void pump();
-  void send_frame();
+  void on_audible();
+  void on_said();
+  void interrupt();
   void start_listening();
   void stop_listening();
-  void open_mic();
-  void interrupt();
   void fail(Error error);
-  void violation(std::string what);
+  void violation(std::string what) { emit(EventKind::violation, std::move(what)); }
   void send(const protocol::DeviceMessage& message) {
     socket_->send_text(protocol::write_device_message(message, session_id_));
   }
   void emit(EventKind kind, std::string text = {}, ordered_json data = ordered_json::object()) {
-    emit_at(Clock::now(), kind, std::move(text), std::move(data));
-  }
-  void emit_at(TimePoint at, EventKind kind, std::string text, ordered_json data = ordered_json::object()) {
-    observer_({kind, at, turn_, std::move(text), std::move(data)});
+    observer_({kind, Clock::now(), turn_, std::move(text), std::move(data)});
   }
   void emit_turn_end();
 
-  bool turn_done() const { return talked_over_ || (reply_ == Reply::over && playout_.drained()); }
-  bool utterance_done() const { return !microphone_.talking(); }
-  bool greeting_began() const { return reply_ != Reply::none; }
+  bool turn_done() const { return talked_over_ || (reply_ == Reply::over && downlink_->drained()); }
+  bool utterance_done() const { return !uplink_->talking(); }
   TimePoint reply_deadline() const {
-    const auto active = microphone_.talking() ? Clock::now() : std::max(last_received_, said_at_);
+    const auto active = uplink_->talking() ? Clock::now() : std::max(last_received_, said_at_);
     return active + settings_.reply_timeout;
   }
   Task<> wait_until(TimePoint deadline) {
@@ -110,50 +94,65 @@ class Device::Impl : public std::enable_shared_from_this<Impl> {
   Settings settings_;
   asio::any_io_executor executor_;
   McpServer tools_;
-  Microphone microphone_;
+  NoiseBed noise_;
   Observer observer_;
-  Playout playout_;
   asio::steady_timer script_;
-  asio::steady_timer mic_timer_;
-  asio::steady_timer play_timer_;
   asio::steady_timer interrupt_timer_;
-
   std::shared_ptr<Socket> socket_;
-  std::optional<audio::OpusEncoder> encoder_;
-  std::optional<audio::OpusDecoder> decoder_;
+  std::shared_ptr<Uplink> uplink_;
+  std::shared_ptr<Downlink> downlink_;
+
   State state_ = State::idle;
   std::string session_id_;
-  std::optional<protocol::AudioParams> agreed_;
-  protocol::AudioParams downlink_{24000, 60, 1};
-  std::vector<std::int16_t> heard_;
-  std::optional<Error> lost_;
+  bool agreed_ = false;
   bool closing_ = false;
-
-  bool listening_ = false;
-  bool mic_open_ = false;
-  TimePoint mic_next_{};
-  TimePoint stalled_until_{};
+  std::optional<Error> lost_;
   TimePoint last_received_{};
 
   // The turn.
   int turn_ = 0;
   std::string label_;
-  std::optional<Duration> voice_end_;  // Of an utterance whose end was not said yet.
-  std::optional<TimePoint> utterance_began_;
+  bool listening_ = false;
   TimePoint said_at_{};
   Reply reply_ = Reply::none;
-  std::size_t starts_seen_ = 0;
-  bool audible_ = false;
   bool interrupted_ = false;
   bool talked_over_ = false;
   PlayoutCounts before_;
 };
 
+Device::Impl::Impl(const asio::any_io_executor& executor, Settings settings, McpServer tools, NoiseBed noise,
+                   Observer observer)
+    : settings_(std::move(settings)),
+      executor_(executor),
+      tools_(std::move(tools)),
+      noise_(std::move(noise)),
+      observer_(std::move(observer)),
+      script_(executor),
+      interrupt_timer_(executor),
+      // Owned by this object alone, so what it calls is there.
+      downlink_(std::make_shared<Downlink>(
+          executor, settings_.playout,
+          Downlink::Listener{[this] { on_audible(); },
+                             [this](std::string what) { violation(std::move(what)); },
+                             [this] { notify(); }})) {
+}
+
+Result<> Device::Impl::prepare_uplink() {
+  auto uplink = Uplink::make(executor_, settings_.frame, settings_.version, settings_.dtx, std::move(noise_),
+                             {[this](SharedBytes frame) { socket_->send_binary(std::move(frame)); },
+                              [this](TimePoint at) {
+                                observer_({EventKind::speech_end, at, turn_, label_, {}});
+                              },
+                              [this] { on_said(); }, [this](Error error) { fail(std::move(error)); }});
+  if (!uplink) return uplink.error();
+  uplink_ = std::move(*uplink);
+  return {};
+}
+
 Task<Result<>> Device::Impl::open() {
+  const auto prepared = prepare_uplink();
+  if (!prepared) co_return prepared.error();
   state_ = State::connecting;
-  auto encoder = audio::OpusEncoder::make({audio::kListeningRate, 16000, 0, true, settings_.dtx});
-  if (!encoder) co_return encoder.error();
-  encoder_ = std::move(*encoder);
   const auto began = Clock::now();
   const auto target = co_await Target::resolve(settings_.url);
   if (!target) co_return target.error();
@@ -190,40 +189,36 @@ Task<Result<>> Device::Impl::say_hello() {
   emit(EventKind::hello, "",
        {{"hello_ms", tenths(Clock::now() - began)},
         {"version", settings_.version},
-        {"sample_rate", downlink_.sample_rate},
-        {"frame_duration", downlink_.frame_duration},
+        {"sample_rate", downlink_->audio().sample_rate},
+        {"frame_duration", downlink_->audio().frame_duration},
         {"session_id", session_id_}});
   state_ = State::idle;
-  asio::co_spawn(executor_, mic_loop(), asio::detached);
   co_return Result<>();
 }
 
 Task<Result<>> Device::Impl::wake(std::string text) {
+  if (lost_) co_return *lost_;
   emit(EventKind::detect, text);
   send(protocol::ListenDetect{std::move(text)});
   start_listening();
-  open_mic();
   said_at_ = Clock::now();
   const auto deadline = said_at_ + settings_.greeting_wait;
-  while (!greeting_began() && !lost_ && Clock::now() < deadline) co_await wait_until(deadline);
+  while (reply_ == Reply::none && !lost_ && Clock::now() < deadline) co_await wait_until(deadline);
   if (lost_) co_return *lost_;
-  if (!greeting_began()) co_return Result<>();
+  if (reply_ == Reply::none) co_return Result<>();
   co_return co_await hear_out(&Impl::turn_done);
 }
 
 Task<Result<>> Device::Impl::turn(Utterance utterance) {
+  if (lost_) co_return *lost_;
   ++turn_;
   reply_ = Reply::none;
-  audible_ = false;
   talked_over_ = false;
-  before_ = playout_.counts();
+  before_ = downlink_->counts();
   label_ = utterance.label;
-  voice_end_ = utterance.voice_end;
-  utterance_began_.reset();
   emit(EventKind::turn, label_);
+  uplink_->say(std::move(utterance));
   if (!listening_) start_listening();
-  microphone_.say(std::move(utterance));
-  open_mic();
   if (settings_.mode == protocol::ListenMode::manual) {
     const auto said = co_await hear_out(&Impl::utterance_done);
     if (!said) co_return said.error();
@@ -236,21 +231,21 @@ Task<Result<>> Device::Impl::turn(Utterance utterance) {
 
 Task<Result<>> Device::Impl::hear_out(bool (Impl::*done)() const) {
   while (!(this->*done)()) {
-    if (lost_) co_return *lost_;
-    const auto deadline = reply_deadline();
-    if (reply_ != Reply::over && Clock::now() >= deadline) {
+    // A server may close once it has answered.
+    if (lost_ && reply_ != Reply::over) co_return *lost_;
+    const auto deadline = reply_ == Reply::over ? TimePoint::max() : reply_deadline();
+    if (Clock::now() >= deadline) {
       const auto* const what = reply_ == Reply::none ? "the server gave no answer within "
                                                      : "the answer stopped in the middle for ";
       co_return Error(Errc::timeout, what + in_words(settings_.reply_timeout));
     }
-    co_await wait_until(reply_ == Reply::over ? TimePoint::max() : deadline);
+    co_await wait_until(deadline);
   }
   co_return Result<>();
 }
 
 void Device::Impl::emit_turn_end() {
-  playout_.advance(Clock::now());
-  const auto frames = playout_.counts().since(before_);
+  const auto frames = downlink_->counts().since(before_);
   emit(EventKind::turn_end, "",
        {{"received", frames.received},
         {"played", frames.played},
@@ -264,10 +259,9 @@ void Device::Impl::emit_turn_end() {
 
 void Device::Impl::close() {
   closing_ = true;
-  mic_open_ = false;
   state_ = State::idle;
-  mic_timer_.cancel();
-  play_timer_.cancel();
+  if (uplink_) uplink_->close();
+  downlink_->close();
   interrupt_timer_.cancel();
   if (socket_) socket_->close();
 }
@@ -276,12 +270,9 @@ void Device::Impl::fail(Error error) {
   if (closing_ || lost_) return;
   lost_ = std::move(error);
   emit(EventKind::closed, lost_->message);
-  close();
+  // What was received is still played out.
+  uplink_->close();
   notify();
-}
-
-void Device::Impl::violation(std::string what) {
-  emit(EventKind::violation, std::move(what));
 }
 
 Task<> Device::Impl::read_loop() {
@@ -294,7 +285,7 @@ Task<> Device::Impl::read_loop() {
     }
     last_received_ = Clock::now();
     if (message->binary) {
-      handle_frame(message->bytes);
+      on_frame(message->bytes);
       continue;
     }
     std::string session_id;
@@ -304,17 +295,15 @@ Task<> Device::Impl::read_loop() {
       continue;
     }
     if (!session_id.empty()) session_id_ = session_id;
-    if (const auto* const mcp = std::get_if<protocol::McpMessage>(&*parsed)) {
-      if (auto reply = tools_.handle(mcp->payload)) {
-        if (reply->stalls) {
-          // The main loop is busy: nothing else is handled meanwhile.
-          stalled_until_ = Clock::now() + reply->delay;
-          co_await answer_tool(std::move(*reply));
-        } else {
-          asio::co_spawn(executor_, answer_tool(std::move(*reply)), asio::detached);
-        }
+    const auto* const mcp = std::get_if<protocol::McpMessage>(&*parsed);
+    if (auto reply = mcp ? tools_.handle(mcp->payload) : std::nullopt) {
+      if (reply->stalls) {
+        // The main loop is busy: nothing else is handled meanwhile.
+        uplink_->stall(Clock::now() + reply->delay);
+        co_await answer_tool(std::move(*reply));
+      } else {
+        asio::co_spawn(executor_, answer_tool(std::move(*reply)), asio::detached);
       }
-      continue;
     }
     std::visit([this](const auto& each) { on(each); }, *parsed);
     notify();
@@ -339,31 +328,21 @@ Task<> Device::Impl::answer_tool(McpReply reply) {
 
 void Device::Impl::on(const protocol::ServerHello& hello) {
   if (agreed_) return violation("a second hello");
-  agreed_ = downlink_ = hello.audio;
-  auto playout = settings_.playout;
-  playout.frame = Millis(downlink_.frame_duration);
-  playout_ = Playout(playout);
+  agreed_ = true;
+  downlink_->agree(hello.audio);
 }
 
 void Device::Impl::on(const protocol::TtsStart&) {
   emit(EventKind::tts_start);
   state_ = State::speaking;
   reply_ = Reply::running;
-  ++starts_seen_;
-  audible_ = false;
-  auto decoder = audio::OpusDecoder::make(downlink_.sample_rate);
-  if (!decoder) return fail(decoder.error());
-  decoder_ = std::move(*decoder);
   if (settings_.mode != protocol::ListenMode::realtime) {
-    if (microphone_.talking() && voice_end_) {
-      const auto left = audio::duration_of(microphone_.remaining(), audio::kListeningRate);
-      emit(EventKind::cut_off, "", {{"remaining_ms", tenths(left)}});
-    }
-    microphone_.hush();
-    mic_open_ = listening_ = false;
+    if (uplink_->in_speech()) emit(EventKind::cut_off, "", {{"remaining_ms", tenths(uplink_->left())}});
+    uplink_->hush();
+    uplink_->close();
+    listening_ = false;
   }
-  playout_.tts_start(Clock::now());
-  pump();
+  downlink_->tts_start();
 }
 
 void Device::Impl::on(const protocol::TtsStop&) {
@@ -371,11 +350,10 @@ void Device::Impl::on(const protocol::TtsStop&) {
   if (reply_ == Reply::running) reply_ = Reply::over;
   state_ = settings_.mode == protocol::ListenMode::manual ? State::idle : State::listening;
   interrupt_timer_.cancel();
-  playout_.tts_stop(Clock::now());
-  pump();
+  downlink_->tts_stop();
 }
 
-void Device::Impl::handle_frame(protocol::Bytes message) {
+void Device::Impl::on_frame(protocol::Bytes message) {
   if (!agreed_) return violation("a binary frame before hello");
   const auto frame = protocol::parse_frame(static_cast<protocol::Framing>(settings_.version), message);
   if (!frame) return violation("a bad binary frame: " + frame.error().message);
@@ -383,45 +361,23 @@ void Device::Impl::handle_frame(protocol::Bytes message) {
   if (frame->type != protocol::FrameType::opus || looks_like_json(frame->payload)) {
     return violation("JSON in a binary frame");
   }
-  playout_.push({frame->payload.begin(), frame->payload.end()}, Clock::now());
-  pump();
+  downlink_->push(frame->payload);
 }
 
-void Device::Impl::pump() {
-  const auto now = Clock::now();
-  for (const auto& packet : playout_.advance(now)) play(packet);
-  notify();
-  const auto next = playout_.next_change();
-  if (!next || closing_) return;
-  play_timer_.expires_at(*next);
-  play_timer_.async_wait([weak = weak_from_this()](const boost::system::error_code& cancelled) {
+void Device::Impl::on_audible() {
+  if (reply_ == Reply::none) return;  // What is left of a reply that was talked over.
+  emit(EventKind::first_audio);
+  if (!settings_.interrupt_after || interrupted_ || turn_ == 0) return;
+  interrupt_timer_.expires_after(*settings_.interrupt_after);
+  interrupt_timer_.async_wait([weak = weak_from_this()](const boost::system::error_code& cancelled) {
     const auto self = weak.lock();
-    if (self && !cancelled) self->pump();
+    if (self && !cancelled) self->interrupt();
   });
 }
 
-void Device::Impl::play(const Playout::Packet& packet) {
-  // What is played before the main loop handled the newest start belongs to the reply before.
-  if (!audible_ && reply_ != Reply::none && playout_.starts() == starts_seen_) {
-    audible_ = true;
-    emit(EventKind::first_audio);
-    if (settings_.interrupt_after && !interrupted_ && turn_ > 0) {
-      interrupt_timer_.expires_after(*settings_.interrupt_after);
-      interrupt_timer_.async_wait([weak = weak_from_this()](const boost::system::error_code& cancelled) {
-        const auto self = weak.lock();
-        if (self && !cancelled) self->interrupt();
-      });
-    }
-  }
-  if (!decoder_) return;
-  const Millis declared(downlink_.frame_duration);
-  const auto pcm = decoder_->decode(packet, declared);
-  if (!pcm) return violation("an undecodable Opus packet: " + pcm.error().message);
-  if (pcm->size() != audio::samples_in(declared, downlink_.sample_rate)) {
-    violation("a frame of " + std::to_string(pcm->size()) + " samples where hello declared " +
-              std::to_string(declared.count()) + " ms");
-  }
-  heard_.insert(heard_.end(), pcm->begin(), pcm->end());
+void Device::Impl::on_said() {
+  said_at_ = Clock::now();
+  notify();
 }
 
 void Device::Impl::interrupt() {
@@ -441,57 +397,15 @@ void Device::Impl::start_listening() {
   send(protocol::ListenStart{settings_.mode});
   state_ = State::listening;
   listening_ = true;
+  uplink_->open();
 }
 
 void Device::Impl::stop_listening() {
-  mic_open_ = listening_ = false;
+  uplink_->close();
+  listening_ = false;
   emit(EventKind::listen_stop);
   send(protocol::ListenStop{});
   state_ = State::idle;
-}
-
-void Device::Impl::open_mic() {
-  if (mic_open_) return;
-  mic_open_ = true;
-  encoder_->reset();
-  mic_next_ = Clock::now() + settings_.frame;
-  mic_timer_.cancel();
-}
-
-Task<> Device::Impl::mic_loop() {
-  const auto self = shared_from_this();
-  while (!closing_) {
-    const bool open = mic_open_;
-    mic_timer_.expires_at(open ? mic_next_ : TimePoint::max());
-    co_await mic_timer_.async_wait(kAwait);
-    if (open && mic_open_ && Clock::now() >= mic_next_) send_frame();
-  }
-}
-
-void Device::Impl::send_frame() {
-  if (voice_end_ && !utterance_began_ && microphone_.talking())
-    utterance_began_ = mic_next_ - settings_.frame;
-  const auto samples = microphone_.next_frame();
-  // A frame is sent when its last sample was recorded; the next one is due a frame later, however late this
-  // is.
-  const auto recorded = std::exchange(mic_next_, mic_next_ + settings_.frame);
-  if (recorded >= stalled_until_) {
-    const auto packet = encoder_->encode(samples);
-    if (!packet) return fail(packet.error());
-    auto frame = protocol::write_frame(static_cast<protocol::Framing>(settings_.version),
-                                       protocol::FrameType::opus, *packet, 0);
-    if (!frame) return fail(frame.error());
-    socket_->send_binary(std::make_shared<const std::vector<std::uint8_t>>(std::move(*frame)));
-  }
-  if (utterance_began_ && voice_end_ && recorded >= *utterance_began_ + *voice_end_) {
-    emit_at(*utterance_began_ + *voice_end_, EventKind::speech_end, label_);
-    voice_end_.reset();
-  }
-  if (utterance_began_ && !microphone_.talking()) {
-    utterance_began_.reset();
-    said_at_ = recorded;
-    notify();
-  }
 }
 
 Device::Device(asio::any_io_executor executor, Settings settings, McpServer tools, NoiseBed noise,

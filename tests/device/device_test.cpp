@@ -346,6 +346,21 @@ TEST_F(DeviceTest, LostConnectionsAreSentences) {
   EXPECT_EQ(dropped.error().code, Errc::closed);
 }
 
+TEST_F(DeviceTest, AServerMayCloseOnceItHasAnswered) {
+  const auto script = [](Client& client) -> Task<> {
+    co_await say_hello(client);
+    co_await hear(client, 6);
+    co_await answer(client, 8);
+    co_await client.close(1000, "goodbye");
+  };
+  const auto one_turn = run(script);
+  ASSERT_TRUE(one_turn) << one_turn.error().message;
+  EXPECT_EQ(conversation.summary({}).at("turns").at(0).at("frames").at("played"), 8);
+  const auto two_turns = run(script, 2);
+  ASSERT_FALSE(two_turns);
+  EXPECT_EQ(two_turns.error().message, "the server closed the connection (1000, goodbye)");
+}
+
 TEST_F(DeviceTest, ReportsWhatBreaksTheProtocolAndGoesOn) {
   struct Case {
     const char* name;

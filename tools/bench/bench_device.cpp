@@ -12,6 +12,8 @@ namespace {
 
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 constexpr Millis kHandshakeTimeout{10'000};
+/// A first frame that comes late by the scheduling of either side makes all others look early.
+constexpr Millis kEarlyTolerance{20};
 
 enum class Answer { none, heard, speaking, over };
 
@@ -287,7 +289,7 @@ class LightDevice final : public BenchDevice, public std::enable_shared_from_thi
     trace(result.traces[index_].downlink, now, bytes.size());
     result.lateness_ms.push_back(to_ms(late));
     if (late > Duration::zero()) ++result.late_frames;
-    if (early > Duration::zero()) ++result.early_frames;
+    if (early > kEarlyTolerance) ++result.early_frames;
     result.most_early_ms = std::max(result.most_early_ms, to_ms(early));
   }
 

@@ -37,8 +37,8 @@ struct LoadResult {
   std::vector<double> answer_ms;    ///< end of speech sent to first downlink frame
   std::vector<double> lateness_ms;  ///< of every downlink frame; negative: in time
   std::size_t late_frames = 0;
-  std::size_t early_frames = 0;
-  double most_early_ms = 0;  ///< beyond what send-ahead allows
+  std::size_t early_frames = 0;  ///< over 20 ms beyond what send-ahead allows
+  double most_early_ms = 0;      ///< beyond what send-ahead allows, any frame
   device::PlayoutCounts playout;
   std::size_t uplink_frames = 0;
   std::size_t uplink_heard = 0;  ///< of those, sent before the answer: the server had to decode them

@@ -82,7 +82,8 @@ BenchOptions parse_bench_options(int argc, const char* const* argv, std::optiona
   app.add_option("--send-ahead", send_ahead, "The server's, in ms")
       ->check(CLI::Range(0, 10'000))
       ->capture_default_str();
-  app.add_option("--server-pid", options.server_pid, "Process whose CPU and memory are measured")
+  app.add_option("--server-pid", options.server_pid,
+                 "Process whose CPU and memory are measured (memory: best freshly started)")
       ->check(CLI::PositiveNumber);
   app.add_option("--turn-log", options.turn_log, "The server's turn log, to read added_ms from");
   app.add_option("--json", options.json, "Writes the results there");

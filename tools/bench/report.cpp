@@ -93,7 +93,7 @@ void add_frames(Table& table, const ordered_json& report) {
   table.line("frames", "%zu up (%zu to be decoded), %zu down", Table::count(frames, "uplink"),
              Table::count(frames, "uplink_heard"), Table::count(frames, "downlink"));
   const auto& pacing = report.at("pacing");
-  table.line("pacing", "%zu late, %zu earlier than allowed (by %.1f ms at most)",
+  table.line("pacing", "%zu late, %zu over 20 ms too early (by %.1f ms at most)",
              Table::count(pacing, "late_frames"), Table::count(pacing, "early_frames"),
              Table::number(pacing, "most_early_ms"));
   table.line("playout", "%zu gaps (%.1f ms), %zu dropped", Table::count(pacing, "gaps"),
@@ -111,7 +111,8 @@ void add_cost(Table& table, const ordered_json& report) {
                Table::number(server, "rss_kib") / 1024, Table::number(server, "rss_before_kib") / 1024,
                Table::number(server, "rss_kib_per_device"));
   }
-  if (const auto floor = report.find("floor"); floor != report.end()) {
+  if (const auto floor = report.find("floor");
+      floor != report.end() && Table::number(*floor, "cpu_percent") > 0) {
     const auto cost = [&](const char* label, const char* percent, const char* us) {
       table.line(label, "%.2f %% of a core, %.1f us each", Table::number(*floor, percent),
                  Table::number(*floor, us));
