@@ -81,7 +81,9 @@ void configure(Level level, bool show_private, bool json) {
   logger().set_pattern(json ? "%v" : "%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
 }
 
-bool private_shown() { return show_private_; }
+bool private_shown() {
+  return show_private_;
+}
 
 bool parse_level(std::string_view name, Level& level) {
   constexpr std::pair<std::string_view, Level> names[] = {{"trace", Level::trace}, {"debug", Level::debug},

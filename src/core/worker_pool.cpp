@@ -8,9 +8,14 @@
 namespace parley {
 
 WorkerPool::WorkerPool(std::size_t threads, std::size_t max_pending)
-    : threads_(threads), max_pending_(max_pending), pool_(threads) {}
+    : threads_(threads), max_pending_(max_pending), pool_(threads) {
+}
 
 WorkerPool::~WorkerPool() {
+  stop();
+}
+
+void WorkerPool::stop() {
   pool_.stop();
   pool_.join();
 }

@@ -1,21 +1,21 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "parley/core/clock.hpp"
 #include "parley/core/error.hpp"
-
-namespace YAML {
-class Node;
-}
 
 namespace parley::config {
 
@@ -24,6 +24,7 @@ namespace parley::config {
 /// `FILE:LINE: PATH: ` and ends with what was expected (and the nearest known key).
 /// `${NAME}` and `${NAME:-default}` are replaced in every scalar, from the environment, at reading.
 /// `$${` stands for a literal `${`. An unset name without a default is a complaint.
+/// A key whose value is null (nothing after the colon, or `~`) counts as absent.
 /// Copies share the record of known keys.
 class Node {
  public:
@@ -41,9 +42,22 @@ class Node {
   // --- maps: reading a key marks it as known -----------------------------------------------------
   bool has(std::string_view key) const;
   bool get(std::string_view key, bool fallback) const;
-  std::int64_t get(std::string_view key, std::int64_t fallback, std::int64_t min, std::int64_t max) const;
+  /// A whole number of the fallback's type.
+  template <std::integral T>
+    requires(!std::same_as<T, bool>)
+  T get(std::string_view key, T fallback, std::type_identity_t<T> min, std::type_identity_t<T> max) const {
+    constexpr auto clamped = [](T value) {
+      constexpr auto top = std::numeric_limits<std::int64_t>::max();
+      return std::cmp_greater(value, top) ? top : static_cast<std::int64_t>(value);
+    };
+    return static_cast<T>(get_integer(key, clamped(fallback), clamped(min), clamped(max)));
+  }
   double get(std::string_view key, double fallback, double min, double max) const;
   std::string get(std::string_view key, std::string_view fallback) const;
+  /// Without this one, a literal would become a bool.
+  std::string get(std::string_view key, const char* fallback) const {
+    return get(key, std::string_view(fallback));
+  }
   /// One of `allowed`, exactly.
   std::string get_choice(std::string_view key, std::string_view fallback,
                          std::initializer_list<std::string_view> allowed) const;
@@ -69,6 +83,8 @@ class Node {
   bool is_sequence() const;
   /// The scalar's text after replacement.
   std::string text() const;
+  /// Whether the scalar, as it is written, holds `${…}`.
+  bool has_variables() const;
   /// The elements of this sequence.
   std::vector<Node> elements() const;
   /// Everything below as JSON (plain scalars become numbers, booleans and null as YAML 1.2 has them, quoted
@@ -78,6 +94,10 @@ class Node {
   /// Complains about every key of this map that nobody read, with the nearest known one. Recurses into the
   /// children that were read.
   void finish() const;
+  /// Leaves this place out of the finish() of those above it; whoever reads it later finishes it.
+  void defer() const;
+  /// The paths of the keys that were asked for, here and below, and that the document does not have.
+  std::vector<std::string> absent_keys() const;
   /// Throws the complaint about this place.
   [[noreturn]] void fail(std::string_view message) const;
   /// The same about one key of this map (its line, where it is there).
@@ -91,8 +111,10 @@ class Node {
 
  private:
   struct Impl;
-  explicit Node(std::shared_ptr<const Impl> impl);
-  std::shared_ptr<const Impl> impl_;
+  explicit Node(std::shared_ptr<Impl> impl);
+  std::int64_t get_integer(std::string_view key, std::int64_t fallback, std::int64_t min,
+                           std::int64_t max) const;
+  std::shared_ptr<Impl> impl_;
 };
 
 /// The candidate closest to `word` (edit distance at most a third of its length), or empty.

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "parley/config/node.hpp"
@@ -21,94 +22,121 @@ struct LogSettings {
   std::string level = "info";
   bool show_private = false;  ///< key `private`
   bool json = false;
+
+  friend bool operator==(const LogSettings&, const LogSettings&) = default;
 };
 
 struct ServerSettings {
   std::string address = "0.0.0.0";  ///< key `listen: ADDRESS:PORT`
   std::uint16_t port = 8000;
-  std::size_t io_threads = 0;          ///< 0: one per core
-  std::size_t worker_threads = 0;      ///< 0: one per core
-  std::size_t worker_queue = 1024;     ///< jobs waiting before the pool refuses
+  std::size_t io_threads = 0;       ///< 0: one per core
+  std::size_t worker_threads = 0;   ///< 0: one per core
+  std::size_t worker_queue = 1024;  ///< jobs waiting before the pool refuses
   std::size_t max_sessions = 2000;
   std::size_t max_connections_per_address = 64;
-  double connections_per_second = 20;  ///< per address, sustained
-  std::size_t connection_burst = 100;  ///< per address
-  std::size_t max_message = 64 * 1024;     ///< bytes of one WebSocket message
-  std::size_t max_send_queue = 256 * 1024;  ///< bytes waiting for a slow device before it is closed
-  Millis handshake_timeout = 10s;      ///< TCP and HTTP, then hello: each
-  Millis idle_timeout = 120s;          ///< without any frame (PROTOCOL.md, section 1)
+  double connections_per_second = 20;                ///< per address, sustained
+  std::size_t connection_burst = 100;                ///< per address
+  std::size_t max_message = std::size_t{64} * 1024;  ///< bytes of one WebSocket message
+  /// Bytes waiting for a slow device before it is closed.
+  std::size_t max_send_queue = std::size_t{256} * 1024;
+  Millis handshake_timeout = 10s;  ///< TCP and HTTP, then hello: each
+  Millis idle_timeout = 120s;      ///< without any frame (PROTOCOL.md, section 1)
   Millis shutdown_grace = 10s;
+
+  friend bool operator==(const ServerSettings&, const ServerSettings&) = default;
 };
 
 struct Token {
   std::string name;
   std::string secret;
+
+  friend bool operator==(const Token&, const Token&) = default;
 };
 
 struct AuthSettings {
   bool required = true;  ///< key `type: token | none`
   std::vector<Token> tokens;
+
+  friend bool operator==(const AuthSettings&, const AuthSettings&) = default;
 };
 
 /// The downlink, exactly as our hello declares it.
 struct AudioSettings {
-  int downlink_rate = 24000;           ///< 16000 or 24000
-  Millis downlink_frame = 60ms;        ///< 20, 40 or 60
+  int downlink_rate = 24000;     ///< 16000 or 24000
+  Millis downlink_frame = 60ms;  ///< 20, 40 or 60
   int bitrate = 32000;
-  int complexity = 5;                  ///< Opus, 0 to 10
+  int complexity = 5;  ///< Opus, 0 to 10
   Millis send_ahead = 180ms;
-  Millis max_uplink_burst = 2s;        ///< audio beyond real time before frames are dropped
+  Millis buffer = 600ms;         ///< synthesised audio that waits, beyond what is sent
+  Millis max_uplink_burst = 2s;  ///< audio beyond real time before frames are dropped
+
+  friend bool operator==(const AudioSettings&, const AudioSettings&) = default;
 };
 
 struct DetectorSettings {
-  Millis speech_start = 100ms;         ///< voice needed before an utterance begins
-  Millis pre_roll = 400ms;             ///< kept from before the beginning
-  Millis min_speech = 160ms;           ///< shorter utterances are noise
-  Millis end_silence = 700ms;          ///< silence that ends an utterance (auto and realtime)
+  Millis speech_start = 100ms;  ///< voice needed before an utterance begins
+  Millis pre_roll = 400ms;      ///< kept from before the beginning
+  Millis min_speech = 160ms;    ///< shorter utterances are noise
+  Millis end_silence = 700ms;   ///< silence that ends an utterance (auto and realtime)
   Millis max_utterance = 20s;
-  bool adaptive = true;                ///< follows the noise level
-  double min_snr_db = 5;               ///< voice must be this much over the noise level
+  bool adaptive = true;   ///< follows the noise level
+  double min_snr_db = 5;  ///< voice must be this much over the noise level
+
+  friend bool operator==(const DetectorSettings&, const DetectorSettings&) = default;
 };
 
 struct NoiseSettings {
   bool suppress = false;
-  std::string level = "moderate";      ///< low, moderate, high, very_high
+  std::string level = "moderate";  ///< low, moderate, high, very_high
+
+  friend bool operator==(const NoiseSettings&, const NoiseSettings&) = default;
 };
 
 struct SessionSettings {
-  Millis idle_timeout = 10min;         ///< nothing said and nothing played: farewell and close; 0: never
-  Millis no_voice_timeout = 60s;       ///< listening without speech: farewell and close; 0: never
-  std::string farewell;                ///< spoken before such a close; empty: none
-  std::string greeting;                ///< spoken when the wake word is detected; empty: none
+  Millis idle_timeout = 10min;    ///< nothing said and nothing played: farewell and close; 0: never
+  Millis no_voice_timeout = 60s;  ///< listening without speech: farewell and close; 0: never
+  std::string farewell;           ///< spoken before such a close; empty: none
+  std::string greeting;           ///< spoken when the wake word is detected; empty: none
+  std::string not_understood =
+      "Sorry, I did not understand that.";  ///< to speech that is no command; empty: none
   std::string apology = "Sorry, something went wrong.";
   Millis tool_timeout = 30s;
-  Millis asr_timeout = 10s;            ///< from the end of the utterance to its text
-  Millis llm_timeout = 30s;            ///< to the first event, and between events
-  Millis tts_timeout = 10s;            ///< to the first audio of a sentence, and between chunks
+  Millis asr_timeout = 10s;  ///< from the end of the utterance to its text
+  Millis llm_timeout = 30s;  ///< to the first event, and between events
+  Millis tts_timeout = 10s;  ///< to the first audio of a sentence, and between chunks
   int max_tool_rounds = 8;
   std::size_t max_history_turns = 12;
-  bool voice_barge_in = true;          ///< realtime: a voice interrupts the reply
+  bool voice_barge_in = true;  ///< realtime: a voice interrupts the reply
+
+  friend bool operator==(const SessionSettings&, const SessionSettings&) = default;
 };
 
 /// Which engine block fills a role: the first, and what to fall back on, in order.
 using Role = std::vector<std::string>;
 
 struct Roles {
-  Role vad;
-  Role asr;
-  Role llm;
-  Role tts;
+  Role vad = {"ears"};
+  Role asr = {"sphinx"};
+  Role llm = {"commands"};
+  Role tts = {"voice"};
+
+  friend bool operator==(const Roles&, const Roles&) = default;
 };
 
 struct Profile {
-  std::string persona;   ///< system prompt for language models
+  /// System prompt for language models.
+  std::string persona =
+      "You are Parley, a friendly voice assistant. Answer in one or two short sentences that sound natural "
+      "when they are spoken, without lists, markup or emoji.";
   std::string language = "en";
-  std::string voice;     ///< empty: the TTS engine's own default
+  std::string voice;  ///< empty: the TTS engine's own default
   Roles roles;
   AudioSettings audio;
   DetectorSettings detector;
   NoiseSettings noise;
   SessionSettings session;
+
+  friend bool operator==(const Profile&, const Profile&) = default;
 };
 
 struct EngineBlock {
@@ -122,18 +150,22 @@ struct Settings {
   LogSettings log;
   ServerSettings server;
   AuthSettings auth;
-  bool log_private = false;  ///< texts in the turn log
+  bool log_private = false;        ///< texts in the turn log
   std::filesystem::path turn_log;  ///< empty: none
   std::map<std::string, EngineBlock> engines;
-  Profile profile;  ///< for every device …
+  Profile profile;                         ///< for every device …
   std::map<std::string, Profile> devices;  ///< … but these, by Device-Id in lower case
 
   const Profile& profile_for(std::string_view device_id) const;
 };
 
-/// Reads, validates and completes a configuration. Throws Failure(Errc::configuration). The engine blocks are
-/// read later, by their factories (engine/registry).
+/// Reads, validates and completes a configuration: roles that are not given are filled by the engines ears,
+/// sphinx, commands and voice, which need not be configured; a default engine that no role uses is left out.
+/// Throws Failure(Errc::configuration). The engine blocks are read later, by their factories
+/// (engine/registry).
 Settings load(const std::filesystem::path& file);
 Settings load_text(std::string_view text, std::string name);
+/// The same from a document that is parsed already; reads all of it, but for the engine blocks.
+Settings load(const Node& root);
 
 }  // namespace parley::config

@@ -14,7 +14,9 @@ using Duration = Clock::duration;
 using Millis = std::chrono::milliseconds;
 
 /// A duration as fractional milliseconds, for logs and metrics.
-inline double to_ms(Duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
+inline double to_ms(Duration d) {
+  return std::chrono::duration<double, std::milli>(d).count();
+}
 
 /// A one-shot timer that can be armed again and again. Belongs to one I/O thread.
 class Timer {

@@ -33,6 +33,7 @@ struct Error {
   bool retryable = false;
   std::source_location where = std::source_location::current();
 
+  Error() = default;  ///< boost::system::result wants it
   Error(Errc c, std::string text, bool again = false,
         std::source_location place = std::source_location::current())
       : code(c), message(std::move(text)), retryable(again), where(place) {}

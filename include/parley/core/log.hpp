@@ -38,9 +38,17 @@ bool parse_level(std::string_view name, Level& level);
 /// `message` is a constant string; what varies goes into fields. Thread-safe.
 void write(Level level, std::string_view message, Fields fields);
 
-inline void debug(std::string_view message, Fields fields = {}) { write(Level::debug, message, fields); }
-inline void info(std::string_view message, Fields fields = {}) { write(Level::info, message, fields); }
-inline void warn(std::string_view message, Fields fields = {}) { write(Level::warn, message, fields); }
-inline void error(std::string_view message, Fields fields = {}) { write(Level::error, message, fields); }
+inline void debug(std::string_view message, Fields fields = {}) {
+  write(Level::debug, message, fields);
+}
+inline void info(std::string_view message, Fields fields = {}) {
+  write(Level::info, message, fields);
+}
+inline void warn(std::string_view message, Fields fields = {}) {
+  write(Level::warn, message, fields);
+}
+inline void error(std::string_view message, Fields fields = {}) {
+  write(Level::error, message, fields);
+}
 
 }  // namespace parley::log

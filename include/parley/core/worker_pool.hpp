@@ -28,6 +28,10 @@ class WorkerPool {
   /// not throw; one that does is logged and swallowed.
   Result<> submit(std::function<void()> job);
 
+  /// Lets running jobs end, drops the others, and returns when no thread runs any more. Before the I/O
+  /// contexts go that jobs post to.
+  void stop();
+
   std::size_t pending() const { return pending_.load(std::memory_order_relaxed); }
   std::size_t threads() const { return threads_; }
 

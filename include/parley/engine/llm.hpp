@@ -53,8 +53,11 @@ class LlmProvider {
   virtual ~LlmProvider() = default;
   virtual Task<Result<std::unique_ptr<LlmStream>>> chat(ChatRequest request) = 0;
   virtual void warm_up() {}
-  /// What may be said to it, where that is known (intents); null otherwise. Equal tool sets get the same object.
+  /// What may be said to it, where that is known (intents); null otherwise. Equal tool sets get the same
+  /// object.
   virtual std::shared_ptr<const SpeechGrammar> grammar(const ToolSet& /*tools*/) { return nullptr; }
+  /// The same with every tool at hand that it could use: for validation.
+  virtual std::shared_ptr<const SpeechGrammar> whole_grammar() { return nullptr; }
 };
 
 }  // namespace parley::engine

@@ -22,7 +22,8 @@ struct EngineContext {
 /// Makes a provider from its block in the YAML: reads every key it knows through `node` (`type` is read
 /// already) and throws Failure, by node.fail(), where a value is wrong. The caller calls node.finish().
 template <class Provider>
-using Factory = std::function<std::shared_ptr<Provider>(const config::Node& node, const EngineContext& context)>;
+using Factory =
+    std::function<std::shared_ptr<Provider>(const config::Node& node, const EngineContext& context)>;
 
 /// YAML `type` → factory, one table a role. Filled once at start by server/app.
 struct Registry {

@@ -27,12 +27,13 @@ struct BinaryFrame {
 /// The longest Opus packet that is let through (RFC 6716: 1275 bytes a frame; 120 ms of 20 ms frames).
 inline constexpr std::size_t kMaxOpusPacket = 1275 * 6 + 7;
 
-/// Errc::invalid_input: header too short, size that disagrees with the message, unknown type, empty payload, Opus
-/// over kMaxOpusPacket. The version field of framing 2 is not checked.
+/// Errc::invalid_input: header too short, size that disagrees with the message, unknown type, empty payload,
+/// Opus over kMaxOpusPacket. The version field of framing 2 is not checked.
 Result<BinaryFrame> parse_frame(Framing framing, Bytes message);
 
 /// Header bytes that go before an Opus packet of `payload` bytes, 0, 16 or 4 of them, and the packet behind.
 /// Errc::limit when framing 3 cannot say the size (over 65535).
-Result<std::vector<std::uint8_t>> write_frame(Framing framing, FrameType type, Bytes payload, std::uint32_t timestamp);
+Result<std::vector<std::uint8_t>> write_frame(Framing framing, FrameType type, Bytes payload,
+                                              std::uint32_t timestamp);
 
 }  // namespace parley::protocol

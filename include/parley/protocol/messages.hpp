@@ -14,8 +14,8 @@
 namespace parley::protocol {
 
 struct AudioParams {
-  int sample_rate = 16000;    ///< Hz: 8000, 12000, 16000, 24000 or 48000
-  int frame_duration = 60;    ///< ms: 5, 10, 20, 40, 60, 80, 100 or 120
+  int sample_rate = 16000;  ///< Hz: 8000, 12000, 16000, 24000 or 48000
+  int frame_duration = 60;  ///< ms: 5, 10, 20, 40, 60, 80, 100 or 120
   int channels = 1;
 };
 
@@ -23,10 +23,10 @@ struct AudioParams {
 struct DeviceHello {
   std::optional<int> version;  ///< of the binary framing; a number or a numeric string ("1.0" is 1)
   bool mcp = false;
-  bool aec = false;            ///< wants echo cancelled by the server (section 6)
+  bool aec = false;  ///< wants echo cancelled by the server (section 6)
   std::string transport = "websocket";
   AudioParams audio;
-  nlohmann::json raw;          ///< everything, unknown keys included
+  nlohmann::json raw;  ///< everything, unknown keys included
 };
 
 enum class ListenMode { automatic, manual, realtime };
@@ -53,11 +53,12 @@ struct IgnoredMessage {
   std::string type;
 };
 
-using DeviceMessage =
-    std::variant<DeviceHello, ListenStart, ListenStop, ListenDetect, Abort, McpMessage, Goodbye, IgnoredMessage>;
+using DeviceMessage = std::variant<DeviceHello, ListenStart, ListenStop, ListenDetect, Abort, McpMessage,
+                                   Goodbye, IgnoredMessage>;
 
-/// Parses one text from a device. Errc::invalid_input with what is wrong, never an exception: not JSON, not an
-/// object, no `type`, wrong types of fields, nesting over 32 levels, invalid UTF-8. `session_id` never matters.
+/// Parses one text from a device. Errc::invalid_input with what is wrong, never an exception: not JSON, not
+/// an object, no `type`, wrong types of fields, nesting over 32 levels, invalid UTF-8. `session_id` never
+/// matters.
 Result<DeviceMessage> parse_device_message(std::string_view text);
 
 /// Server to device; each carries the session's id.

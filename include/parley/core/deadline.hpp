@@ -1,0 +1,21 @@
+#pragma once
+
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <utility>
+
+#include "parley/core/clock.hpp"
+#include "parley/core/error.hpp"
+
+namespace parley {
+
+/// The task's result, or Errc::timeout with `what` at `when`; the task is then cancelled. A result that
+/// arrives in the very instant of the deadline may be lost: only for work that is abandoned after a timeout.
+template <class T>
+Task<Result<T>> with_deadline(Scheduler& scheduler, TimePoint when, std::string what, Task<Result<T>> task) {
+  using asio::experimental::awaitable_operators::operator||;
+  auto outcome = co_await (std::move(task) || sleep_until(scheduler, when));
+  if (outcome.index() == 1) co_return Error(Errc::timeout, std::move(what), true);
+  co_return std::move(std::get<0>(outcome));
+}
+
+}  // namespace parley

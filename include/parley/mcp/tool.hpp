@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "parley/engine/stream.hpp"
+#include "parley/engine/tool.hpp"
+
+namespace parley::mcp {
+
+/// A tool as its server describes it.
+struct Tool {
+  std::string name;
+  std::string description;
+  nlohmann::json input_schema = nlohmann::json::object();
+  /// For a person only (annotations.audience is ["user"]): never shown to the model.
+  bool user_only = false;
+};
+
+/// One running call: next() gives its one result. Destroying it abandons the call.
+using CallStream = engine::EventStream<engine::ToolResult>;
+
+/// `^[a-zA-Z0-9_-]{1,64}$` for models, from any tool name; `server` is empty for the device (MCP.md, section
+/// 3). `cut`: always with the hash, for names that collide.
+std::string model_name(std::string_view server, std::string_view tool, bool cut = false);
+
+/// The device's tools as the model sees them, sorted, without those for people. Equal lists give the same
+/// object, so a thousand equal devices hold one.
+std::shared_ptr<const engine::ToolSet> make_tool_set(const std::vector<Tool>& device_tools);
+
+/// One speakable text of a `tools/call` result: its text parts joined, images named instead of included, at
+/// most 16 KiB. Understands `{content, isError}` with both image forms of PROTOCOL.md section 5, and anything
+/// else as an error that says so.
+engine::ToolResult read_call_result(const nlohmann::json& result);
+
+}  // namespace parley::mcp

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace parley::server {
+
+struct ServeOptions {
+  std::filesystem::path config;
+  std::optional<std::string> listen;    ///< instead of server.listen
+  std::optional<std::string> turn_log;  ///< instead of turn_log
+};
+
+/// `parley serve`: runs until SIGTERM or SIGINT. SIGHUP reads the configuration again. The exit code: 0, or 2
+/// with one sentence on standard error where it cannot start.
+int serve(const ServeOptions& options);
+
+/// `parley check`: makes everything that serving needs and prints what is in force. 0, or 2 with what is
+/// wrong.
+int check(const std::filesystem::path& config);
+
+}  // namespace parley::server

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "parley/engine/registry.hpp"
+#include "parley/session/runtime.hpp"
+
+namespace parley::server {
+
+/// All engine types that are built in.
+engine::Registry built_in_engines();
+
+/// One configuration in force: its engines made, one runtime a profile. Immutable; sessions keep the one they
+/// began with when a newer is loaded.
+class Deployment {
+ public:
+  struct Shared {
+    std::shared_ptr<WorkerPool> workers;
+    std::shared_ptr<Metrics> metrics;
+    std::shared_ptr<session::TurnLog> turn_log;
+  };
+
+  /// Throws Failure: an unknown engine type, a wrong key in an engine's block, an engine that cannot be made.
+  Deployment(std::shared_ptr<const config::Settings> settings, const engine::Registry& registry,
+             Shared shared);
+
+  const std::shared_ptr<const config::Settings>& settings() const { return settings_; }
+  std::shared_ptr<const session::Runtime> runtime_for(const std::string& device_id) const;
+  const std::map<std::string, std::shared_ptr<const session::Runtime>>& runtimes() const { return runtimes_; }
+
+ private:
+  std::shared_ptr<const config::Settings> settings_;
+  /// By device id; the empty one is everybody else's.
+  std::map<std::string, std::shared_ptr<const session::Runtime>> runtimes_;
+};
+
+}  // namespace parley::server

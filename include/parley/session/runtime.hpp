@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "parley/audio/pcm.hpp"
+#include "parley/config/settings.hpp"
+#include "parley/core/clock.hpp"
+#include "parley/core/metrics.hpp"
+#include "parley/engine/asr.hpp"
+#include "parley/engine/llm.hpp"
+#include "parley/engine/tts.hpp"
+#include "parley/engine/vad.hpp"
+#include "parley/session/turn_log.hpp"
+
+namespace parley::session {
+
+/// The engines of one profile, fallback and metering included.
+struct EngineSet {
+  std::shared_ptr<engine::VadProvider> vad;
+  std::shared_ptr<engine::AsrProvider> asr;
+  std::shared_ptr<engine::LlmProvider> llm;
+  std::shared_ptr<engine::TtsProvider> tts;
+};
+
+/// What a session works with; immutable, shared by the sessions of one profile.
+struct Runtime {
+  std::shared_ptr<const config::Settings> settings;
+  const config::Profile* profile = nullptr;  ///< within settings
+  EngineSet engines;
+  /// The apology as sound, for when the voice fails; may be null.
+  std::shared_ptr<const audio::Pcm> apology_clip;
+  std::shared_ptr<Metrics> metrics;
+  std::shared_ptr<TurnLog> turn_log;
+};
+
+}  // namespace parley::session

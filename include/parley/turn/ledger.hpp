@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace parley::turn {
+
+/// Which sentence lies where in the audio of a reply, so that an interrupted one can be remembered as far as
+/// it was heard. Positions are samples of the downlink from the reply's first. Pure.
+class Ledger {
+ public:
+  /// The sentence whose audio begins at `position`; positions never fall.
+  void begin_sentence(std::string text, std::int64_t position);
+  /// All audio so far ends at `position`.
+  void extend_to(std::int64_t position) { end_ = position; }
+
+  /// The text that was heard when `played` samples had been played: whole sentences, and of the running one
+  /// the words in proportion to its audio, marked with an ellipsis.
+  std::string heard(std::int64_t played) const;
+  /// Everything, played or not.
+  std::string all() const;
+  bool empty() const { return sentences_.empty(); }
+
+ private:
+  struct Sentence {
+    std::string text;
+    std::int64_t begin;
+  };
+  std::vector<Sentence> sentences_;
+  std::int64_t end_ = 0;
+};
+
+}  // namespace parley::turn

@@ -1,0 +1,167 @@
+#include "parley/dialogue/reply.hpp"
+
+#include <utility>
+
+#include "dialogue/speaker.hpp"
+#include "parley/core/deadline.hpp"
+#include "parley/core/log.hpp"
+#include "parley/dialogue/sentence_splitter.hpp"
+
+namespace parley::dialogue {
+namespace {
+
+using engine::LlmEvent;
+using engine::Message;
+using engine::ToolCall;
+
+class Reply {
+ public:
+  Reply(const asio::any_io_executor& executor, ReplyTools tools, std::shared_ptr<ReplyInProgress> progress)
+      : tools_(std::move(tools)),
+        progress_(std::move(progress)),
+        record_(progress_->record.get()),
+        result_(&progress_->result),
+        speaker_(executor, tools_, progress_) {}
+
+  Task<> answer(engine::ChatRequest request) {
+    const auto problem = co_await think(std::move(request));
+    if (!problem) {
+      log::warn("the model failed", {{"why", problem.error().message}});
+      fail(problem.error().message);
+      speak(tools_.profile->session.apology);
+    }
+    co_await finish();
+  }
+
+  Task<> say(std::string text) {
+    speak(std::move(text));
+    co_await finish();
+  }
+
+ private:
+  /// Rounds of the model until it asks for no more tools.
+  Task<Result<>> think(engine::ChatRequest request) {
+    for (int round = 0; round < tools_.profile->session.max_tool_rounds; ++round) {
+      ++record_->llm_rounds;
+      Message message;
+      message.role = Message::Role::assistant;
+      auto listened = co_await listen_to_model(request, message);
+      if (!listened) co_return listened.error();
+      result_->messages.push_back(message);
+      if (message.calls.empty()) co_return Result<>();
+      request.messages.push_back(message);
+      co_await use_tools(message.calls, request.messages);
+    }
+    co_return Error(Errc::limit, "the model asked for tools again and again");
+  }
+
+  /// One stream of the model: text goes to the speaker piece by piece, calls are collected in `message`.
+  Task<Result<>> listen_to_model(const engine::ChatRequest& request, Message& message) {
+    auto& scheduler = *tools_.scheduler;
+    const auto deadline = [&] { return scheduler.now() + tools_.profile->session.llm_timeout; };
+    SentenceSplitter splitter;
+    auto asked = scheduler.now();
+    auto stream = co_await with_deadline(scheduler, deadline(), "the model did not answer in time",
+                                         tools_.llm->chat(request));
+    if (!stream) co_return stream.error();
+    while (true) {
+      auto event = co_await with_deadline(scheduler, deadline(), "the model stalled", (*stream)->next());
+      if (!event) co_return event.error();
+      const auto ready = *event ? (*event)->ready_at : scheduler.now();
+      if (!speaker_.spoke()) record_->waited(asked, ready);
+      asked = scheduler.now();
+      if (!*event) break;
+      take(**event, message, splitter);
+    }
+    splitter.finish();
+    speak_from(splitter);
+    co_return Result<>();
+  }
+
+  void take(LlmEvent& event, Message& message, SentenceSplitter& splitter) {
+    if (auto* delta = std::get_if<engine::TextDelta>(&event.what)) {
+      if (!record_->llm_first_text) record_->llm_first_text = event.ready_at;
+      message.text += delta->text;
+      splitter.push(delta->text);
+      speak_from(splitter);
+    } else if (auto* call = std::get_if<ToolCall>(&event.what)) {
+      message.calls.push_back(std::move(*call));
+    } else if (std::holds_alternative<engine::EndConversation>(event.what)) {
+      result_->end_conversation = true;
+    }
+  }
+
+  /// All calls run side by side; results are appended in the order of the calls.
+  Task<> use_tools(const std::vector<ToolCall>& calls, std::vector<Message>& messages) {
+    struct Running {
+      const ToolCall* call;
+      std::unique_ptr<mcp::CallStream> stream;
+    };
+    auto& scheduler = *tools_.scheduler;
+    const auto began = scheduler.now();
+    std::vector<Running> running;
+    running.reserve(calls.size());
+    for (const auto& call : calls) running.push_back({&call, tools_.call(call)});
+    for (auto& [call, stream] : running) {
+      auto outcome = co_await stream->next();
+      engine::ToolResult result{"The tool gave no result.", true};
+      if (outcome && *outcome) result = std::move(**outcome);
+      if (!outcome) result = {outcome.error().message, true};
+      const auto ended = scheduler.now();
+      if (!speaker_.spoke()) record_->waited(began, ended);
+      record_->tools.push_back({call->name, tools_.where(call->name), ended - began, !result.failed, ended});
+      Message message;
+      message.role = Message::Role::tool;
+      message.call_id = call->id;
+      message.text = std::move(result.text);
+      message.failed = result.failed;
+      result_->messages.push_back(message);
+      messages.push_back(std::move(message));
+    }
+  }
+
+  void speak_from(SentenceSplitter& splitter) {
+    while (auto piece = splitter.next()) speak(std::move(*piece));
+  }
+
+  void speak(std::string piece) {
+    auto text = without_emoji(piece);
+    if (!std::exchange(shown_, true)) progress_->voice->show(emotion_of(piece));
+    if (text.empty()) return;
+    if (!record_->reply_text.empty()) record_->reply_text += ' ';
+    record_->reply_text += text;
+    speaker_.say(std::move(text));
+  }
+
+  void fail(std::string why) {
+    if (result_->failed) return;
+    result_->failed = true;
+    result_->why = std::move(why);
+  }
+
+  Task<> finish() {
+    const auto spoken = co_await speaker_.finish();
+    if (!spoken) fail(spoken.error().message);
+  }
+
+  ReplyTools tools_;
+  std::shared_ptr<ReplyInProgress> progress_;
+  TurnRecord* record_;
+  ReplyResult* result_;
+  Speaker speaker_;
+  bool shown_ = false;
+};
+
+}  // namespace
+
+Task<> answer(ReplyTools tools, engine::ChatRequest request, std::shared_ptr<ReplyInProgress> reply) {
+  Reply run(co_await asio::this_coro::executor, std::move(tools), std::move(reply));
+  co_await run.answer(std::move(request));
+}
+
+Task<> say(ReplyTools tools, std::string text, std::shared_ptr<ReplyInProgress> reply) {
+  Reply run(co_await asio::this_coro::executor, std::move(tools), std::move(reply));
+  co_await run.say(std::move(text));
+}
+
+}  // namespace parley::dialogue

@@ -1,0 +1,137 @@
+#include "parley/mcp/tool.hpp"
+
+#include <openssl/sha.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
+#include <set>
+
+namespace parley::mcp {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxName = 64;
+constexpr std::size_t kMaxResult = 16 * 1024;
+
+std::string sha256_hex(std::string_view text) {
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string hex;
+  for (const auto byte : digest) {
+    hex += digits[byte >> 4U];
+    hex += digits[byte & 15U];
+  }
+  return hex;
+}
+
+bool allowed(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+std::string tool_set_id(const std::vector<engine::ToolSpec>& tools) {
+  std::string all;
+  for (const auto& tool : tools) {
+    for (const auto& part : {tool.name, tool.wire_name, tool.description, tool.input_schema.dump()}) {
+      all += part;
+      all += '\0';
+    }
+  }
+  return sha256_hex(all);
+}
+
+/// One object for equal sets, for as long as a session holds it.
+std::shared_ptr<const engine::ToolSet> share(std::shared_ptr<const engine::ToolSet> set) {
+  static std::mutex mutex;
+  static std::map<std::string, std::weak_ptr<const engine::ToolSet>> known;
+  const std::scoped_lock lock(mutex);
+  std::erase_if(known, [](const auto& entry) { return entry.second.expired(); });
+  auto& slot = known[set->id];
+  if (auto existing = slot.lock()) return existing;
+  slot = set;
+  return set;
+}
+
+void append_part(std::string& text, std::string_view part) {
+  if (part.empty()) return;
+  if (!text.empty()) text += '\n';
+  text += part;
+}
+
+std::string string_or(const json& object, const char* key, std::string fallback) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::move(fallback);
+}
+
+void append_content(std::string& text, const json& item) {
+  if (!item.is_object()) return;
+  const auto type = string_or(item, "type", "");
+  if (type == "text") {
+    append_part(text, string_or(item, "text", ""));
+  } else if (type == "image") {
+    const auto nested = item.find("image");
+    const auto& image = nested != item.end() && nested->is_object() ? *nested : item;
+    append_part(text, "[an image, " + string_or(image, "mimeType", "of unknown type") + "]");
+  } else if (!type.empty()) {
+    append_part(text, "[" + type.substr(0, 40) + "]");
+  }
+}
+
+}  // namespace
+
+std::string model_name(std::string_view server, std::string_view tool, bool cut) {
+  std::string name(server);
+  if (!name.empty()) name += "__";
+  name += tool;
+  for (auto& c : name) {
+    if (!allowed(c)) c = '_';
+  }
+  if (!name.empty() && name.size() <= kMaxName && !cut) return name;
+  const auto hash = sha256_hex(std::string(server) + '\0' + std::string(tool)).substr(0, 8);
+  return name.substr(0, kMaxName - 1 - hash.size()) + '_' + hash;
+}
+
+std::shared_ptr<const engine::ToolSet> make_tool_set(const std::vector<Tool>& device_tools) {
+  std::map<std::string, int> uses;
+  for (const auto& tool : device_tools) ++uses[model_name("", tool.name)];
+  auto set = std::make_shared<engine::ToolSet>();
+  std::set<std::string> wire_names;
+  for (const auto& tool : device_tools) {
+    // A name that is listed twice is one tool: the first.
+    if (tool.user_only || !wire_names.insert(tool.name).second) continue;
+    const bool collides = uses[model_name("", tool.name)] > 1;
+    set->tools.push_back(
+        {model_name("", tool.name, collides), tool.name, tool.description, tool.input_schema});
+  }
+  std::ranges::sort(set->tools, {}, &engine::ToolSpec::name);
+  set->id = tool_set_id(set->tools);
+  return share(std::move(set));
+}
+
+engine::ToolResult read_call_result(const json& result) {
+  if (!result.is_object()) return {"The tool gave a malformed result.", true};
+  engine::ToolResult out;
+  const auto content = result.find("content");
+  if (content != result.end() && content->is_array()) {
+    for (const auto& item : *content) append_content(out.text, item);
+  } else if (content != result.end() && content->is_string()) {
+    out.text = content->get<std::string>();
+  } else {
+    return {"The tool gave a malformed result.", true};
+  }
+  const auto failed = result.find("isError");
+  out.failed = failed != result.end() && failed->is_boolean() && failed->get<bool>();
+  if (out.failed && out.text.empty()) out.text = "The tool failed and did not say why.";
+  if (out.text.size() > kMaxResult) {
+    auto end = kMaxResult;
+    while (end > 0 && (static_cast<unsigned char>(out.text[end]) & 0xC0U) == 0x80U) --end;
+    out.text.resize(end);
+    out.text += " […]";
+  }
+  return out;
+}
+
+}  // namespace parley::mcp

@@ -1,0 +1,67 @@
+#include <iostream>
+
+#include "parley/server/app.hpp"
+#include "parley/server/deployment.hpp"
+
+namespace parley::server {
+namespace {
+
+std::string joined(const config::Role& names) {
+  std::string out;
+  for (const auto& name : names) out += (out.empty() ? "" : ", then ") + name;
+  return out;
+}
+
+void print_profile(const std::string& device, const config::Profile& profile) {
+  std::cout << (device.empty() ? std::string("every device") : "device " + device) << "\n"
+            << "  hears    " << joined(profile.roles.vad) << " (an utterance ends after "
+            << profile.detector.end_silence.count() << " ms of silence; noise suppression "
+            << (profile.noise.suppress ? profile.noise.level : "off") << ")\n"
+            << "  writes   " << joined(profile.roles.asr) << " (" << profile.language << ")\n"
+            << "  thinks   " << joined(profile.roles.llm) << "\n"
+            << "  speaks   " << joined(profile.roles.tts) << (profile.voice.empty() ? "" : ", voice " + profile.voice)
+            << " (Opus " << profile.audio.downlink_rate << " Hz, " << profile.audio.downlink_frame.count()
+            << " ms, sent " << profile.audio.send_ahead.count() << " ms ahead)\n";
+}
+
+void print_auth(const config::AuthSettings& auth) {
+  std::cout << "auth     ";
+  if (!auth.required) {
+    std::cout << "none: whoever reaches the port can use the assistant\n";
+  } else if (auth.tokens.empty()) {
+    std::cout << "token; none is set (PARLEY_TOKEN), so each run makes up one and prints it\n";
+  } else {
+    for (const auto& token : auth.tokens) std::cout << "token " << token.name << "  ";
+    std::cout << "\n";
+  }
+}
+
+}  // namespace
+
+int check(const std::filesystem::path& file) {
+  try {
+    const auto settings = std::make_shared<const config::Settings>(config::load(file));
+    Deployment::Shared shared;
+    shared.workers = std::make_shared<WorkerPool>(1, settings->server.worker_queue);
+    shared.metrics = std::make_shared<Metrics>();
+    shared.turn_log = *session::open_turn_log({});
+    const Deployment deployment(settings, built_in_engines(), shared);
+    const auto& server = settings->server;
+    std::cout << "listen   " << server.address << ":" << server.port << "\n";
+    print_auth(settings->auth);
+    std::cout << "limits   " << server.max_sessions << " sessions, " << server.max_connections_per_address
+              << " connections an address\n";
+    for (const auto& [device, runtime] : deployment.runtimes()) {
+      print_profile(device, *runtime->profile);
+      const auto grammar = runtime->engines.llm->whole_grammar();
+      if (grammar) std::cout << "  grammar  " << grammar->words.size() << " words, all with a pronunciation\n";
+    }
+    std::cout << "ok: " << file.string() << "\n";
+    return 0;
+  } catch (const std::exception& failure) {
+    std::cerr << "parley: " << failure.what() << "\n";
+    return 2;
+  }
+}
+
+}  // namespace parley::server

@@ -1,0 +1,124 @@
+#include "parley/server/deployment.hpp"
+
+#include <utility>
+
+#include "parley/core/log.hpp"
+#include "parley/engine/decorators.hpp"
+#include "parley/providers/flite_tts.hpp"
+#include "parley/providers/intents_llm.hpp"
+#include "parley/providers/pocketsphinx_asr.hpp"
+#include "parley/providers/simulated.hpp"
+#include "parley/providers/webrtc_vad.hpp"
+
+namespace parley::server {
+namespace {
+
+/// Makes the engines of one role, each block once, whichever profiles name it.
+template <class Provider>
+class Shop {
+ public:
+  Shop(std::string role, const std::map<std::string, engine::Factory<Provider>>& factories,
+       const config::Settings& settings, const engine::EngineContext& context)
+      : role_(std::move(role)), factories_(factories), settings_(settings), context_(context) {}
+
+  std::vector<engine::Named<Provider>> make(const config::Role& names) {
+    std::vector<engine::Named<Provider>> engines;
+    for (const auto& name : names) engines.push_back({name, get(name)});
+    return engines;
+  }
+
+ private:
+  std::shared_ptr<Provider> get(const std::string& name) {
+    auto& slot = made_[name];
+    if (slot) return slot;
+    const auto& block = settings_.engines.at(name);
+    const auto factory = factories_.find(block.type);
+    if (factory == factories_.end()) {
+      std::vector<std::string> types;
+      std::string list;
+      for (const auto& [type, make] : factories_) {
+        types.push_back(type);
+        list += (list.empty() ? "" : ", ") + type;
+      }
+      const auto near = config::nearest(block.type, types);
+      block.node.fail("type", "\"" + block.type + "\" is not a type of " + role_ +
+                                  " engine; expected one of: " + list +
+                                  (near.empty() ? "" : " (did you mean " + near + "?)"));
+    }
+    slot = factory->second(block.node, context_);
+    block.node.finish();
+    return slot;
+  }
+
+  std::string role_;
+  const std::map<std::string, engine::Factory<Provider>>& factories_;
+  const config::Settings& settings_;
+  const engine::EngineContext& context_;
+  std::map<std::string, std::shared_ptr<Provider>> made_;
+};
+
+/// The apology by the embedded voice, so that it can be heard when the configured one is down.
+std::shared_ptr<const audio::Pcm> apology_clip(const std::string& text) {
+  if (text.empty()) return nullptr;
+  auto clip = providers::flite_synthesize(text, "slt");
+  if (!clip) {
+    log::warn("there will be no spoken apology when the voice fails", {{"why", clip.error().message}});
+    return nullptr;
+  }
+  return std::make_shared<const audio::Pcm>(std::move(*clip));
+}
+
+}  // namespace
+
+engine::Registry built_in_engines() {
+  engine::Registry registry;
+  registry.vad["webrtc_vad"] = providers::webrtc_vad_from_config;
+  registry.asr["pocketsphinx"] = providers::pocketsphinx_from_config;
+  registry.asr["simulated_asr"] = providers::simulated_asr_from_config;
+  registry.llm["intents"] = providers::intents_from_config;
+  registry.llm["simulated_llm"] = providers::simulated_llm_from_config;
+  registry.tts["flite"] = providers::flite_from_config;
+  registry.tts["simulated_tts"] = providers::simulated_tts_from_config;
+  return registry;
+}
+
+Deployment::Deployment(std::shared_ptr<const config::Settings> settings, const engine::Registry& registry,
+                       Shared shared)
+    : settings_(std::move(settings)) {
+  const engine::EngineContext context{shared.workers};
+  Shop<engine::VadProvider> vad("vad", registry.vad, *settings_, context);
+  Shop<engine::AsrProvider> asr("asr", registry.asr, *settings_, context);
+  Shop<engine::LlmProvider> llm("llm", registry.llm, *settings_, context);
+  Shop<engine::TtsProvider> tts("tts", registry.tts, *settings_, context);
+  std::map<std::string, std::shared_ptr<const audio::Pcm>> clips;
+  const auto add = [&](const std::string& device, const config::Profile& profile) {
+    auto runtime = std::make_shared<session::Runtime>();
+    runtime->settings = settings_;
+    runtime->profile = &profile;
+    // Voice detection is arithmetic: it has nothing to fall back from.
+    runtime->engines.vad = vad.make(profile.roles.vad).front().provider;
+    runtime->engines.asr = engine::with_fallback(asr.make(profile.roles.asr), shared.metrics);
+    runtime->engines.llm = engine::with_fallback(llm.make(profile.roles.llm), shared.metrics);
+    runtime->engines.tts = engine::with_fallback(tts.make(profile.roles.tts), shared.metrics);
+    if (const auto grammar = runtime->engines.llm->whole_grammar()) {
+      if (const auto valid = runtime->engines.asr->validate(*grammar); !valid) {
+        throw Failure(Error(Errc::configuration, settings_->file.string() + ": " + valid.error().message));
+      }
+    }
+    auto& clip = clips[profile.session.apology];
+    if (!clip) clip = apology_clip(profile.session.apology);
+    runtime->apology_clip = clip;
+    runtime->metrics = shared.metrics;
+    runtime->turn_log = shared.turn_log;
+    runtimes_[device] = std::move(runtime);
+  };
+  add("", settings_->profile);
+  for (const auto& [device, profile] : settings_->devices) add(device, profile);
+}
+
+std::shared_ptr<const session::Runtime> Deployment::runtime_for(const std::string& device_id) const {
+  const auto found = runtimes_.find(device_id);
+  return found == runtimes_.end() ? runtimes_.at("") : found->second;
+}
+
+}  // namespace parley::server

@@ -1,0 +1,306 @@
+#include "parley/session/session.hpp"
+
+#include <openssl/rand.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "parley/core/log.hpp"
+#include "session/running_reply.hpp"
+
+namespace parley::session {
+namespace {
+
+/// JSON messages a second that no device needs more of, and what may come at once (a tool list of 64 pages).
+constexpr double kMessagesPerSecond = 50;
+constexpr double kMessageBurst = 200;
+/// Lines about one session's bad input; the rest is only counted.
+constexpr unsigned kMaxOffenceLines = 5;
+constexpr Millis kToolListTimeout{10'000};
+
+std::string make_session_id() {
+  std::array<unsigned char, 16> bytes{};
+  RAND_bytes(bytes.data(), static_cast<int>(bytes.size()));
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string id;
+  for (const auto byte : bytes) {
+    id += digits[byte >> 4U];
+    id += digits[byte & 15U];
+  }
+  return id;
+}
+
+}  // namespace
+
+std::shared_ptr<Session> Session::make(Wiring wiring) {
+  return std::shared_ptr<Session>(new Session(std::move(wiring)));
+}
+
+Session::Session(Wiring wiring)
+    : wiring_(std::move(wiring)),
+      id_(make_session_id()),
+      machine_(wiring_.runtime->profile->session),
+      host_(wiring_.scheduler, wiring_.caller.device_id, wiring_.runtime->profile->session.tool_timeout),
+      tools_changed_(wiring_.executor),
+      history_(wiring_.runtime->profile->session.max_history_turns),
+      timer_(wiring_.scheduler->make_timer()),
+      message_rate_(kMessagesPerSecond, kMessageBurst),
+      audio_rate_(1.0,
+                  std::chrono::duration<double>(wiring_.runtime->profile->audio.max_uplink_burst).count()) {
+}
+
+Session::~Session() = default;
+
+Task<> Session::run() {
+  const auto self = shared_from_this();
+  auto hello = co_await handshake();
+  if (!hello) {
+    log::info("no session: the handshake failed", {{"device", device_id()},
+                                                   {"address", wiring_.caller.remote_address},
+                                                   {"why", hello.error().message}});
+    wiring_.runtime->metrics->connection_refused("handshake");
+    tear_down("handshake");
+    co_return;
+  }
+  wiring_.runtime->metrics->session_began();
+  log::info("session began", {{"session", id_},
+                              {"device", device_id()},
+                              {"address", wiring_.caller.remote_address},
+                              {"token", wiring_.caller.token_name},
+                              {"framing", static_cast<int>(framing_)},
+                              {"mcp", hello_.mcp}});
+  if (wiring_.on_ready) wiring_.on_ready(self);
+  if (hello_.mcp) {
+    tools_settled_ = false;
+    asio::co_spawn(wiring_.executor, set_up_tools(self), asio::detached);
+  }
+  perform(turn::Rest{});
+  while (true) {
+    const auto message = co_await wiring_.connection->read();
+    if (!message) {
+      if (close_reason_.empty()) close_reason_ = message.error().message;
+      break;
+    }
+    take_message(*message);
+  }
+  tear_down("closed");
+  wiring_.runtime->metrics->session_ended(close_reason_ == "closed by the device" ? "device" : "server");
+  log::info("session ended", {{"session", id_}, {"device", device_id()}, {"why", close_reason_}});
+}
+
+Task<Result<protocol::DeviceHello>> Session::handshake() {
+  const auto& server = wiring_.runtime->settings->server;
+  bool late = false;
+  timer_->arm(wiring_.scheduler->now() + server.handshake_timeout, [this, &late] {
+    late = true;
+    wiring_.connection->close(1002, "no hello came");
+  });
+  while (true) {
+    const auto message = co_await wiring_.connection->read();
+    if (!message) {
+      timer_->cancel();
+      if (late) co_return Error(Errc::timeout, "no hello came");
+      co_return message.error();
+    }
+    if (late) continue;
+    if (!message->is_text) {
+      offend("before_hello", "audio before hello");
+      continue;
+    }
+    auto parsed = protocol::parse_device_message(message->text());
+    const auto* hello = parsed ? std::get_if<protocol::DeviceHello>(&*parsed) : nullptr;
+    if (hello == nullptr) {
+      offend("before_hello", parsed ? "a message before hello" : parsed.error().message);
+      continue;
+    }
+    const auto version = protocol::negotiate_version(*hello, wiring_.caller.protocol_version);
+    if (!version) {
+      timer_->cancel();
+      wiring_.connection->close(1002, version.error().message);
+      close_reason_ = version.error().message;
+      // The close handshake is the device's to finish.
+      while (co_await wiring_.connection->read()) {
+      }
+      co_return version.error();
+    }
+    timer_->cancel();
+    framing_ = static_cast<protocol::Framing>(*version);
+    hello_ = *hello;
+    hello_.raw = {};
+    break;
+  }
+  const auto& audio = wiring_.runtime->profile->audio;
+  protocol::ServerHello answer;
+  answer.audio.sample_rate = audio.downlink_rate;
+  answer.audio.frame_duration = static_cast<int>(audio.downlink_frame.count());
+  send(answer);
+
+  Ear::Wiring ear;
+  ear.runtime = wiring_.runtime;
+  ear.scheduler = wiring_.scheduler;
+  ear.executor = wiring_.executor;
+  ear.frame_duration = Millis(hello_.audio.frame_duration);
+  ear.post = [weak = weak_from_this()](turn::Event event) {
+    if (const auto self = weak.lock()) self->post(std::move(event));
+  };
+  ear_ = std::make_shared<Ear>(std::move(ear));
+  co_return hello_;
+}
+
+Task<> Session::set_up_tools(std::shared_ptr<Session> self) {
+  const auto listed = co_await self->list_tools();
+  if (!listed) {
+    log::warn("the device's tools are not usable", {{"session", self->id_}, {"why", listed.error().message}});
+  }
+  self->tools_settled_ = true;
+  self->tools_changed_.notify();
+  if (self->ended_ || !listed) co_return;
+  log::info("tools listed", {{"session", self->id_}, {"tools", self->host_.tools()->tools.size()}});
+  self->wiring_.runtime->engines.asr->warm_up(self->asr_request());
+}
+
+Task<Result<>> Session::list_tools() {
+  link_ = std::make_unique<mcp::DeviceLink>(
+      wiring_.executor, wiring_.scheduler,
+      [this](const nlohmann::json& payload) { send(protocol::McpMessage{payload}); });
+  const auto ready = co_await link_->initialize(wiring_.vision, kToolListTimeout);
+  if (!ready) co_return ready.error();
+  const auto tools = co_await link_->list_tools(false, kToolListTimeout);
+  if (!tools) co_return tools.error();
+  host_.set_device(link_.get(), *tools);
+  co_return Result<>();
+}
+
+void Session::take_message(const net::Incoming& message) {
+  draining_ = true;  // Events wait until the message has been dealt with.
+  if (message.is_text) {
+    take_text(message.text());
+  } else {
+    take_binary(message.bytes);
+  }
+  draining_ = false;
+  drain();
+}
+
+void Session::take_text(std::string_view text) {
+  if (!message_rate_.take(1, wiring_.scheduler->now())) {
+    offend("too_many_messages", "more messages than a device has reason to send");
+    return;
+  }
+  const auto message = protocol::parse_device_message(text);
+  if (!message) {
+    offend("message", message.error().message);
+    return;
+  }
+  take(*message);
+}
+
+void Session::take_binary(protocol::Bytes bytes) {
+  const auto frame = protocol::parse_frame(framing_, bytes);
+  if (!frame) {
+    offend("frame", frame.error().message);
+    return;
+  }
+  if (frame->type == protocol::FrameType::json) {
+    take_text({reinterpret_cast<const char*>(frame->payload.data()), frame->payload.size()});
+    return;
+  }
+  wiring_.runtime->metrics->frames_in(bytes.size());
+  const auto seconds = std::chrono::duration<double>(Millis(hello_.audio.frame_duration)).count();
+  if (!audio_rate_.take(seconds, wiring_.scheduler->now())) {
+    wiring_.runtime->metrics->frame_dropped("faster_than_real_time");
+    offend("audio_rate", "audio comes faster than real time");
+    return;
+  }
+  if (!ear_->listening()) {
+    wiring_.runtime->metrics->frame_dropped("not_listening");
+    return;
+  }
+  if (const auto heard = ear_->push(frame->payload); !heard) {
+    wiring_.runtime->metrics->frame_dropped("undecodable");
+    offend("opus", heard.error().message);
+  }
+}
+
+void Session::take(const protocol::DeviceMessage& message) {
+  if (const auto* start = std::get_if<protocol::ListenStart>(&message)) {
+    post(turn::ListenStarted{start->mode});
+  } else if (std::holds_alternative<protocol::ListenStop>(message)) {
+    post(turn::ListenStopped{});
+  } else if (const auto* detect = std::get_if<protocol::ListenDetect>(&message)) {
+    post(turn::WakeWordHeard{detect->text});
+  } else if (const auto* abort = std::get_if<protocol::Abort>(&message)) {
+    post(turn::AbortRequested{abort->reason});
+  } else if (const auto* mcp = std::get_if<protocol::McpMessage>(&message)) {
+    if (!link_ || !link_->on_message(mcp->payload)) offend("mcp", "a malformed MCP payload");
+  } else if (std::holds_alternative<protocol::DeviceHello>(message)) {
+    offend("second_hello", "hello came twice");
+  } else if (const auto* ignored = std::get_if<protocol::IgnoredMessage>(&message)) {
+    log::debug("message ignored", {{"session", id_}, {"type", ignored->type}});
+  }
+}
+
+void Session::offend(std::string_view kind, const std::string& why) {
+  wiring_.runtime->metrics->bad_input(kind);
+  if (++offences_logged_ <= kMaxOffenceLines) {
+    log::warn("bad input from a device",
+              {{"session", id_}, {"device", device_id()}, {"kind", kind}, {"why", why}});
+  }
+  if (flood_.offend(wiring_.scheduler->now()) && close_reason_.empty()) {
+    close_reason_ = "a flood of bad input";
+    wiring_.connection->close(1008, close_reason_);
+  }
+}
+
+void Session::post(turn::Event event) {
+  if (ended_) return;
+  events_.push_back(std::move(event));
+  // Never handled within the caller: it may be in the middle of what the event will take away.
+  if (draining_ || std::exchange(drain_posted_, true)) return;
+  asio::post(wiring_.executor, [self = shared_from_this()] {
+    self->drain_posted_ = false;
+    self->drain();
+  });
+}
+
+void Session::drain() {
+  if (std::exchange(draining_, true)) return;
+  while (!events_.empty() && !ended_) {
+    const auto event = std::move(events_.front());
+    events_.erase(events_.begin());
+    for (const auto& action : machine_.on(event)) {
+      std::visit([this](const auto& what) { perform(what); }, action);
+    }
+  }
+  draining_ = false;
+}
+
+void Session::tear_down(std::string_view why) {
+  if (std::exchange(ended_, true)) return;
+  timer_->cancel();
+  if (ear_) ear_->close();
+  if (reply_) perform(turn::CancelReply{});
+  if (record_) {
+    turn::EndTurn end{machine_.generation(), turn::Outcome::interrupted, "the device is gone"};
+    perform(end);
+  }
+  if (link_) link_->close();
+  wiring_.connection->close(1000, std::string(why));
+}
+
+void Session::shut_down() {
+  asio::post(wiring_.executor, [self = shared_from_this()] { self->post(turn::ShutdownRequested{}); });
+}
+
+void Session::close(std::uint16_t code, std::string reason) {
+  asio::post(wiring_.executor, [self = shared_from_this(), code, reason = std::move(reason)] {
+    if (self->close_reason_.empty()) self->close_reason_ = reason;
+    self->wiring_.connection->close(code, reason);
+  });
+}
+
+}  // namespace parley::session

@@ -1,0 +1,229 @@
+// What the turn machine asks for, carried out.
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <utility>
+
+#include "parley/core/log.hpp"
+#include "parley/session/session.hpp"
+#include "session/running_reply.hpp"
+
+namespace parley::session {
+
+void Session::send(const protocol::ServerMessage& message) {
+  wiring_.connection->send_text(protocol::write_server_message(message, id_));
+}
+
+void Session::arm(Millis wait, turn::Event event) {
+  if (wait == Millis::zero()) {
+    timer_->cancel();
+    return;
+  }
+  timer_->arm(wiring_.scheduler->now() + wait, [this, event = std::move(event)] { post(event); });
+}
+
+void Session::start_listening(bool guard) {
+  const auto listening = ear_->listen(machine_.mode(), guard);
+  if (!listening) {
+    log::error("a session cannot listen", {{"session", id_}, {"why", listening.error().message}});
+    return;
+  }
+  if (tools_settled_) wiring_.runtime->engines.asr->warm_up(asr_request());
+}
+
+engine::AsrRequest Session::asr_request() const {
+  engine::AsrRequest request;
+  request.language = wiring_.runtime->profile->language;
+  request.grammar = wiring_.runtime->engines.llm->grammar(*host_.tools());
+  return request;
+}
+
+Task<engine::AsrRequest> Session::asr_request_when_ready(std::shared_ptr<Session> self) {
+  while (!self->tools_settled_) co_await self->tools_changed_.wait();
+  co_return self->asr_request();
+}
+
+void Session::perform(const turn::StartListening& /*action*/) {
+  start_listening(false);
+  arm(wiring_.runtime->profile->session.no_voice_timeout, turn::NoVoiceTimedOut{});
+}
+
+void Session::perform(const turn::StopListening& /*action*/) {
+  timer_->cancel();
+  ear_->stop();
+}
+
+void Session::perform(const turn::EndUtterance& /*action*/) {
+  ear_->end_utterance();
+}
+
+void Session::perform(const turn::GuardForVoice& /*action*/) {
+  // Where the echo is to be cancelled here (features.aec), the device would hear itself.
+  if (hello_.aec || !wiring_.runtime->profile->session.voice_barge_in) {
+    ear_->stop();
+  } else {
+    start_listening(true);
+  }
+}
+
+void Session::perform(const turn::BeginTurn& /*action*/) {
+  timer_->cancel();
+  record_ = std::make_shared<dialogue::TurnRecord>();
+  user_text_.clear();
+}
+
+void Session::perform(const turn::OpenRecogniser& action) {
+  // What can be said depends on the tools; a first word may come before they are listed.
+  ear_->open_recogniser(action.generation, asr_request_when_ready(shared_from_this()), record_);
+}
+
+void Session::perform(const turn::FinishRecogniser& /*action*/) {
+  ear_->finish_recogniser();
+}
+void Session::perform(const turn::DropRecogniser& /*action*/) {
+  ear_->drop_recogniser();
+}
+void Session::perform(const turn::SendStt& action) {
+  send(protocol::Stt{action.text});
+}
+void Session::perform(const turn::SendTtsStart& /*action*/) {
+  send(protocol::TtsStart{});
+}
+
+void Session::perform(const turn::SendTtsStop& /*action*/) {
+  send(protocol::TtsStop{});
+  if (record_) record_->tts_stop = wiring_.scheduler->now();
+}
+
+dialogue::ReplyTools Session::reply_tools() {
+  dialogue::ReplyTools tools;
+  tools.scheduler = wiring_.scheduler;
+  tools.llm = wiring_.runtime->engines.llm;
+  tools.tts = wiring_.runtime->engines.tts;
+  tools.apology_clip = wiring_.runtime->apology_clip;
+  tools.profile = wiring_.runtime->profile;
+  tools.call = [this](const engine::ToolCall& call) { return host_.call(call); };
+  tools.where = [this](std::string_view name) { return std::string(host_.where(name)); };
+  return tools;
+}
+
+void Session::perform(const turn::StartReply& action) {
+  const auto reply = std::make_shared<RunningReply>();
+  reply_ = reply;
+  reply->generation = action.generation;
+  reply->kind = action.kind;
+  reply->text = action.text;
+  Playout::Wire wire{
+      wiring_.connection, id_, framing_, wiring_.scheduler, wiring_.runtime->metrics, wiring_.executor,
+      downlink_timestamp_};
+  reply->playout = std::make_shared<Playout>(std::move(wire), wiring_.runtime->profile->audio, record_);
+  reply->progress->voice = reply->playout;
+  reply->progress->record = record_;
+  if (action.kind == turn::ReplyKind::answer) user_text_ = action.text;
+  const auto self = shared_from_this();
+  asio::co_spawn(
+      wiring_.executor, run_reply(self, reply),
+      asio::bind_cancellation_slot(reply->stop.slot(), [self, reply](const std::exception_ptr& thrown) {
+        if (reply->cancelled) return;
+        turn::ReplyPlayed played;
+        played.generation = reply->generation;
+        const auto& result = reply->progress->result;
+        played.end_conversation = result.end_conversation;
+        played.failed = result.failed || thrown != nullptr;
+        played.why = thrown ? "the reply was interrupted by a defect" : result.why;
+        self->post(std::move(played));
+      }));
+}
+
+Task<> Session::run_reply(std::shared_ptr<Session> self, std::shared_ptr<RunningReply> reply) {
+  const auto& profile = *self->wiring_.runtime->profile;
+  if (reply->kind == turn::ReplyKind::answer) {
+    engine::ChatRequest request;
+    request.messages = self->history_.request(profile.persona, reply->text);
+    request.tools = self->host_.tools();
+    request.language = profile.language;
+    request.device_id = self->device_id();
+    co_await dialogue::answer(self->reply_tools(), std::move(request), reply->progress);
+  } else {
+    co_await dialogue::say(self->reply_tools(), reply->text, reply->progress);
+  }
+  co_await reply->playout->finish();
+}
+
+void Session::perform(const turn::CancelReply& /*action*/) {
+  if (!reply_) return;
+  reply_->cancelled = true;
+  remember(true);
+  reply_->playout->cancel();
+  reply_->stop.emit(asio::cancellation_type::terminal);
+  reply_.reset();
+}
+
+/// What the history keeps of the reply that ends here.
+void Session::remember(bool interrupted) {
+  if (!reply_ || reply_->kind != turn::ReplyKind::answer) return;
+  auto messages = std::move(reply_->progress->result.messages);
+  if (interrupted) {
+    messages = dialogue::truncate_to_heard(std::move(messages), reply_->playout->heard());
+  }
+  history_.add(user_text_, std::move(messages));
+}
+
+void Session::perform(const turn::EndTurn& action) {
+  if (reply_) {
+    remember(false);
+    reply_.reset();
+  }
+  log_turn(action);
+  record_.reset();
+}
+
+void Session::observe_stages() {
+  auto& metrics = *wiring_.runtime->metrics;
+  const auto stage = [&](const char* name, const std::optional<TimePoint>& from,
+                         const std::optional<TimePoint>& to) {
+    if (from && to) metrics.stage(name, to_ms(*to - *from));
+  };
+  const auto& record = *record_;
+  stage("endpoint", record.speech_ended, record.endpoint_decided);
+  stage("asr", record.endpoint_decided, record.asr_final);
+  stage("llm", record.asr_final, record.llm_first_text);
+  stage("tts", record.llm_first_text, record.tts_first_audio);
+  stage("answer", record.speech_ended, record.first_frame);
+  for (const auto& tool : record.tools) metrics.stage("tool", to_ms(tool.took));
+  if (const auto added = record.added_ms()) metrics.stage("added", *added);
+}
+
+void Session::log_turn(const turn::EndTurn& end) {
+  if (!record_) return;
+  wiring_.runtime->metrics->turn_ended(to_string(end.outcome));
+  observe_stages();
+  nlohmann::ordered_json line;
+  line["ts"] = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  line["session"] = id_;
+  line["device"] = device_id();
+  line["turn"] = end.generation;
+  line["mode"] = protocol::to_string(machine_.mode());
+  line["framing"] = static_cast<int>(framing_);
+  line["outcome"] = to_string(end.outcome);
+  if (!end.why.empty()) line["why"] = end.why;
+  if (wiring_.runtime->settings->log_private) {
+    line["heard"] = record_->heard_text;
+    line["said"] = record_->reply_text;
+  }
+  const auto times = record_->times();
+  for (const auto& [key, value] : times.items()) line[key] = value;
+  line["llm_rounds"] = record_->llm_rounds;
+  line["underruns"] = record_->underruns;
+  wiring_.runtime->turn_log->write(line);
+}
+
+void Session::perform(const turn::Rest& /*action*/) {
+  arm(wiring_.runtime->profile->session.idle_timeout, turn::IdleTimedOut{});
+}
+
+void Session::perform(const turn::Close& action) {
+  if (close_reason_.empty()) close_reason_ = action.reason;
+  wiring_.connection->close(action.code, action.reason);
+}
+
+}  // namespace parley::session
