@@ -83,7 +83,7 @@ void Ear::stop() {
   decoder_.reset();
   suppressor_.reset();
   scratch_ = {};
-  cleaned_ = {};
+  uncleaned_ = {};
   begun_ = {};
   in_utterance_ = false;
 }
@@ -104,10 +104,14 @@ Result<> Ear::push(std::span<const std::uint8_t> packet) {
     detector_->push(scratch_);
     return {};
   }
-  cleaned_ = scratch_;
-  const auto whole = cleaned_.size() - cleaned_.size() % kSuppressorBlock;
-  suppressor_->process(std::span(cleaned_).first(whole));
-  detector_->push(scratch_, cleaned_);
+  // Frames of 5 ms are half a block: what does not fill one waits for the next packet.
+  uncleaned_.insert(uncleaned_.end(), scratch_.begin(), scratch_.end());
+  const auto whole = uncleaned_.size() - uncleaned_.size() % kSuppressorBlock;
+  scratch_.assign(uncleaned_.begin(), uncleaned_.begin() + static_cast<std::ptrdiff_t>(whole));
+  suppressor_->process(scratch_);
+  // The detector judges what was not suppressed: remnants of noise sound like voices to it.
+  detector_->push(std::span(uncleaned_).first(whole), scratch_);
+  uncleaned_.erase(uncleaned_.begin(), uncleaned_.begin() + static_cast<std::ptrdiff_t>(whole));
   return {};
 }
 

@@ -156,7 +156,8 @@ void Playout::send_frame(TimePoint now) {
     return;
   }
   wire_.metrics->playout_lateness(to_ms(now - std::max(pacer_.next_due(), *ready_since_)));
-  if (pacer_.sent(now)) {
+  // Reckoned from when the first frame really leaves, its encoding done: no later one may be early by that.
+  if (pacer_.sent(wire_.scheduler->now())) {
     ++record_->underruns;
     wire_.metrics->underrun();
   }

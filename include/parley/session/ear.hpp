@@ -67,8 +67,8 @@ class Ear : public std::enable_shared_from_this<Ear> {
   std::unique_ptr<Timer> gap_timer_;
   TimePoint last_audio_{};
   std::vector<std::int16_t> scratch_;
-  std::vector<std::int16_t> cleaned_;  // the same without noise, for the recogniser
-  std::vector<std::int16_t> begun_;    ///< of an utterance that has no recogniser yet
+  std::vector<std::int16_t> uncleaned_;  ///< less than a block of the suppressor's
+  std::vector<std::int16_t> begun_;  ///< of an utterance that has no recogniser yet
   bool in_utterance_ = false;
   std::optional<TimePoint> speech_ended_;
   std::optional<TimePoint> endpoint_decided_;
