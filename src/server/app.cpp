@@ -49,6 +49,7 @@ class App {
                                                    settings->server.worker_queue);
     shared_.metrics = std::make_shared<Metrics>();
     shared_.turn_log = *turn_log;
+    shared_.synthesize = embedded_voice;
     premises_->metrics = shared_.metrics;
     premises_->workers = shared_.workers;
     premises_->admission = std::make_shared<Admission>(settings);
