@@ -236,7 +236,9 @@ void Session::perform(const turn::Rest& /*action*/) {
 
 void Session::perform(const turn::Close& action) {
   if (close_reason_.empty()) close_reason_ = action.reason;
-  const auto close = [connection = wiring_.connection, action] { connection->close(action.code, action.reason); };
+  const auto close = [connection = wiring_.connection, action] {
+    connection->close(action.code, action.reason);
+  };
   const auto drained = tts_stopped_ + wiring_.runtime->profile->audio.send_ahead + kDrain;
   if (wiring_.scheduler->now() >= drained) {
     close();

@@ -43,8 +43,8 @@ class FakeAsr final : public engine::AsrProvider {
     Millis delay{20};
     engine::AsrEvent::Kind kind = engine::AsrEvent::Kind::final;
     std::string open_error;
-    std::string error;   ///< instead of a result
-    bool silent = false; ///< never answers
+    std::string error;    ///< instead of a result
+    bool silent = false;  ///< never answers
   };
   explicit FakeAsr(std::shared_ptr<Scheduler> scheduler) : scheduler_(std::move(scheduler)) {}
 

@@ -77,7 +77,8 @@ TEST_F(ConversationTest, AGoodbyeIsPlayedOutBeforeTheConnectionGoes) {
 TEST_F(ConversationTest, FramesAreNeverEarlierThanTheSendAhead) {
   settings->profile.audio.send_ahead = 120ms;
   llm->reply = [](const auto&) {
-    return std::vector<test::FakeLlm::What>{engine::TextDelta{"This is a rather long answer. It has two sentences."}};
+    return std::vector<test::FakeLlm::What>{
+        engine::TextDelta{"This is a rather long answer. It has two sentences."}};
   };
   connect();
   hello();
@@ -144,13 +145,15 @@ TEST_F(ConversationTest, AVoiceInterruptsInRealtimeAndItsFirstWordIsKept) {
   audio(1s, false);
   EXPECT_EQ(turn_log->lines.at(0)["outcome"], "interrupted");
   EXPECT_EQ(turn_log->lines.at(0)["why"], "voice");
-  EXPECT_GE(asr->samples_heard, 16U * 850) << "what came before the interruption was decided is recognised too";
+  EXPECT_GE(asr->samples_heard, 16U * 850)
+      << "what came before the interruption was decided is recognised too";
 }
 
 TEST_F(ConversationTest, AbortIsSilenceAtOnce) {
   settings->profile.persona = "";
   llm->reply = [](const auto&) {
-    return std::vector<test::FakeLlm::What>{engine::TextDelta{"One two three four five six seven eight nine ten."}};
+    return std::vector<test::FakeLlm::What>{
+        engine::TextDelta{"One two three four five six seven eight nine ten."}};
   };
   connect();
   hello();
@@ -210,7 +213,8 @@ TEST_F(ConversationTest, ListenStartWhileSpeakingBeginsAnew) {
 TEST_F(ConversationTest, ToolsOfTheDeviceAreCalledAndTheirResultsRead) {
   llm->reply = [](const engine::ChatRequest& request) {
     if (request.messages.back().role == engine::Message::Role::tool) {
-      return std::vector<test::FakeLlm::What>{engine::TextDelta{"Result: " + request.messages.back().text + "."}};
+      return std::vector<test::FakeLlm::What>{
+          engine::TextDelta{"Result: " + request.messages.back().text + "."}};
     }
     return std::vector<test::FakeLlm::What>{
         engine::ToolCall{"1", request.tools->tools.at(0).name, json::object()}};
@@ -219,7 +223,8 @@ TEST_F(ConversationTest, ToolsOfTheDeviceAreCalledAndTheirResultsRead) {
   hello(1, true);
   const auto reply = [&](json result) {
     const auto request = connection->texts("mcp").back().json["payload"];
-    connection->say({{"type", "mcp"}, {"payload", {{"jsonrpc", "2.0"}, {"id", request["id"]}, {"result", result}}}});
+    connection->say(
+        {{"type", "mcp"}, {"payload", {{"jsonrpc", "2.0"}, {"id", request["id"]}, {"result", result}}}});
   };
   EXPECT_EQ(connection->texts("mcp").back().json["payload"]["method"], "initialize");
   reply({{"protocolVersion", "2024-11-05"}});
@@ -251,11 +256,13 @@ TEST_F(ConversationTest, AToolThatNeverAnswersDoesNotEndTheTurn) {
   connect();
   hello(1, true);
   connection->say(R"({"type":"mcp","payload":{"jsonrpc":"2.0","id":1,"result":{}}})"_json);
-  connection->say(R"({"type":"mcp","payload":{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"self.slow"}]}}})"_json);
+  connection->say(
+      R"({"type":"mcp","payload":{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"self.slow"}]}}})"_json);
   listen();
   utter();
   advance(60s);
-  EXPECT_EQ(connection->texts("tts", "sentence_start").at(0).json["text"], "the device did not answer in time.");
+  EXPECT_EQ(connection->texts("tts", "sentence_start").at(0).json["text"],
+            "the device did not answer in time.");
   EXPECT_EQ(last_turn()["outcome"], "completed");
   EXPECT_EQ(last_turn()["tools"][0]["ok"], false);
 }

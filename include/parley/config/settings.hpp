@@ -75,10 +75,10 @@ struct AudioSettings {
 };
 
 struct DetectorSettings {
-  Millis speech_start = 100ms; ///< voice needed before an utterance begins
-  Millis pre_roll = 400ms;     ///< kept from before the beginning
-  Millis min_speech = 160ms;   ///< shorter utterances are noise
-  Millis end_silence = 700ms;  ///< silence that ends an utterance (auto and realtime)
+  Millis speech_start = 100ms;  ///< voice needed before an utterance begins
+  Millis pre_roll = 400ms;      ///< kept from before the beginning
+  Millis min_speech = 160ms;    ///< shorter utterances are noise
+  Millis end_silence = 700ms;   ///< silence that ends an utterance (auto and realtime)
   Millis max_utterance = 20s;
   bool adaptive = true;   ///< follows the noise level
   double min_snr_db = 5;  ///< voice must be this much over the noise level

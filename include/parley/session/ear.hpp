@@ -68,7 +68,7 @@ class Ear : public std::enable_shared_from_this<Ear> {
   TimePoint last_audio_{};
   std::vector<std::int16_t> scratch_;
   std::vector<std::int16_t> uncleaned_;  ///< less than a block of the suppressor's
-  std::vector<std::int16_t> begun_;  ///< of an utterance that has no recogniser yet
+  std::vector<std::int16_t> begun_;      ///< of an utterance that has no recogniser yet
   bool in_utterance_ = false;
   std::optional<TimePoint> speech_ended_;
   std::optional<TimePoint> endpoint_decided_;
