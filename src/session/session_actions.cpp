@@ -93,6 +93,7 @@ void Session::perform(const turn::SendStt& action) {
 }
 void Session::perform(const turn::SendTtsStart& /*action*/) {
   send(protocol::TtsStart{});
+  tts_started_ = wiring_.scheduler->now();
 }
 
 void Session::perform(const turn::SendTtsStop& /*action*/) {
