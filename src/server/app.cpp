@@ -38,6 +38,18 @@ struct IoThread {
   std::thread thread;
 };
 
+/// What escapes from a handler is a defect of one session; the others on this thread go on.
+void run_for_ever(asio::io_context& context) {
+  while (true) {
+    try {
+      context.run();
+      return;
+    } catch (const std::exception& escaped) {
+      log::error("an I/O handler failed by a defect", {{"what", escaped.what()}});
+    }
+  }
+}
+
 class App {
  public:
   explicit App(ServeOptions options) : options_(std::move(options)) {
@@ -61,7 +73,7 @@ class App {
   }
 
   void run() {
-    for (auto& io : io_) io->thread = std::thread([&context = io->context] { context.run(); });
+    for (auto& io : io_) io->thread = std::thread([&context = io->context] { run_for_ever(context); });
     signals_.add(SIGTERM);
     signals_.add(SIGINT);
     signals_.add(SIGHUP);

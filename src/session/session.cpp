@@ -85,7 +85,7 @@ Task<> Session::run() {
       if (close_reason_.empty()) close_reason_ = message.error().message;
       break;
     }
-    take_message(*message);
+    guarded([&] { take_message(*message); });
   }
   tear_down("closed");
   wiring_.runtime->metrics->session_ended(close_reason_ == "closed by the device" ? "device" : "server");
@@ -175,7 +175,21 @@ Task<Result<>> Session::list_tools() {
   co_return Result<>();
 }
 
+/// The session's boundary: what escapes from its code ends this session and no other.
+template <class Work>
+void Session::guarded(Work work) {
+  try {
+    work();
+  } catch (const std::exception& escaped) {
+    log::error("a session ends by a defect", {{"session", id_}, {"what", escaped.what()}});
+    if (close_reason_.empty()) close_reason_ = "internal error";
+    wiring_.connection->close(1011, "internal error");
+    tear_down("internal error");
+  }
+}
+
 void Session::take_message(const net::Incoming& message) {
+  if (!close_reason_.empty()) return;  // It is being closed.
   draining_ = true;  // Events wait until the message has been dealt with.
   if (message.is_text) {
     take_text(message.text());
@@ -263,7 +277,7 @@ void Session::post(turn::Event event) {
   if (draining_ || std::exchange(drain_posted_, true)) return;
   asio::post(wiring_.executor, [self = shared_from_this()] {
     self->drain_posted_ = false;
-    self->drain();
+    self->guarded([&] { self->drain(); });
   });
 }
 

@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -111,7 +112,13 @@ class FakeLlm final : public engine::LlmProvider {
   Millis delay{50};
   std::string error;
   bool silent = false;
+  bool has_a_defect = false;
   std::vector<engine::ChatRequest> requests;
+
+  std::shared_ptr<const engine::SpeechGrammar> grammar(const engine::ToolSet& /*tools*/) override {
+    if (has_a_defect) throw std::runtime_error("a defect");
+    return nullptr;
+  }
 
   Task<Result<std::unique_ptr<engine::LlmStream>>> chat(engine::ChatRequest request) override {
     requests.push_back(request);

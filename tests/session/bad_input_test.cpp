@@ -142,6 +142,16 @@ TEST_F(BadInputTest, AudioFasterThanRealTimeIsCutOff) {
   EXPECT_EQ(connection->closed->first, 1008);
 }
 
+TEST_F(BadInputTest, ADefectEndsTheSessionWith1011AndEscapesNowhere) {
+  connect();
+  hello();
+  llm->has_a_defect = true;
+  listen();
+  ASSERT_TRUE(connection->closed);
+  EXPECT_EQ(connection->closed->first, 1011);
+  EXPECT_TRUE(ended);
+}
+
 TEST_F(BadInputTest, NoHelloIsClosed) {
   connect();
   advance(settings->server.handshake_timeout + 1s);

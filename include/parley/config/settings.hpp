@@ -69,7 +69,7 @@ struct AudioSettings {
   Millis send_ahead = 180ms;
   Millis start_lead = 30ms;      ///< from `tts start` to the first frame, at least
   Millis buffer = 600ms;         ///< synthesised audio that waits, beyond what is sent
-  Millis max_uplink_burst = 2s;  ///< audio beyond real time before frames are dropped
+  Millis max_uplink_burst = 4s;  ///< audio beyond real time before frames are dropped
 
   friend bool operator==(const AudioSettings&, const AudioSettings&) = default;
 };
