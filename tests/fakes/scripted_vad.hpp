@@ -6,7 +6,7 @@
 
 #include "parley/engine/vad.hpp"
 
-namespace parley::fakes {
+namespace parley::test {
 
 /// Judges by a function of the frame; counts what it is asked.
 class ScriptedVad final : public engine::Vad {
@@ -29,4 +29,4 @@ class ScriptedVad final : public engine::Vad {
   Record* record_;
 };
 
-}  // namespace parley::fakes
+}  // namespace parley::test
