@@ -49,7 +49,8 @@ Result<Format> parse_format(Bytes chunk) {
   const auto bits = u16(chunk, 14);
   if (format.code == kExtensibleFormat && chunk.size() >= kExtensibleBytes) format.code = u16(chunk, 24);
   const bool integer = format.code == kPcmFormat && (bits == 8 || bits == 16 || bits == 24 || bits == 32);
-  if (!integer && !(format.code == kFloatFormat && bits == 32)) {
+  const bool floating = format.code == kFloatFormat && bits == 32;
+  if (!integer && !floating) {
     return Error(Errc::unsupported, "this WAV is not PCM of 8, 16, 24 or 32 bits or 32-bit float (format " +
                                         std::to_string(format.code) + ", " + std::to_string(bits) + " bits)");
   }

@@ -34,21 +34,29 @@ Samples noise(double seconds, double db, unsigned seed = 1) {
   return out;
 }
 
-/// Syllables of a vowel at `pitch` with pauses of 80 ms, at about `db`, added to `out` from `from` to `to`
-/// seconds.
+/// Syllables of a vowel at `pitch` with pauses of 80 ms, at `db` below full scale between them, added to
+/// `out` from `from` to `to` seconds.
 void speak(Samples& out, double from, double to, double db, double pitch = 140) {
-  const double amplitude = 32768 * std::pow(10, db / 20) * 2.2;
-  for (std::size_t i = at(from); i < at(to); ++i) {
+  std::vector<double> sound(at(to) - at(from));
+  double energy = 0;
+  for (std::size_t i = 0; i < sound.size(); ++i) {
     const double t = static_cast<double>(i) / 16000;
-    const double syllable = std::fmod(t - from, 0.3);
+    const double syllable = std::fmod(t, 0.3);
     if (syllable > 0.22) continue;
-    double sum = 0;
     for (int k = 1; k <= 12; ++k) {
-      const double hertz = pitch * (1 + 0.05 * std::sin(2 * std::numbers::pi * 2 * t)) * k;
-      sum += std::sin(2 * std::numbers::pi * hertz * t) / (1 + std::pow((hertz - 600) / 300, 2)) / 2;
+      const double hertz = pitch * k;
+      const double vibrato = 0.3 * k * std::sin(2 * std::numbers::pi * 3 * t);
+      sound[i] +=
+          std::sin(2 * std::numbers::pi * hertz * t + vibrato) / (1 + std::pow((hertz - 600) / 300, 2));
     }
-    const double shaped = amplitude * std::sin(std::numbers::pi * syllable / 0.22) * sum;
-    out[i] = static_cast<std::int16_t>(std::clamp(out[i] + shaped, -32768.0, 32767.0));
+    sound[i] *= std::sin(std::numbers::pi * syllable / 0.22);
+    energy += sound[i] * sound[i];
+  }
+  const double voiced = static_cast<double>(sound.size()) * 0.22 / 0.3;
+  const double gain = 32768 * std::pow(10, db / 20) / std::sqrt(energy / voiced);
+  for (std::size_t i = 0; i < sound.size(); ++i) {
+    auto& sample = out[at(from) + i];
+    sample = static_cast<std::int16_t>(std::clamp(sample + gain * sound[i], -32768.0, 32767.0));
   }
 }
 

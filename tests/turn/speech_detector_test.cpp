@@ -310,19 +310,25 @@ TEST(SpeechDetector, ResetInAnUtteranceForgetsIt) {
 }
 
 TEST(SpeechDetector, AListenerMayResetOrStopFromWithin) {
-  for (const bool at_begin : {true, false}) {
-    for (const bool reset : {true, false}) {
-      Rig rig("100v", Rig::plain());
-      const auto act = [&] { reset ? rig.detector->reset() : rig.detector->stop(); };
-      (at_begin ? rig.on_began : rig.on_ended) = act;
-      rig.push(99 * kFrame + 10);
-      rig.detector->idle(1s);
-      // Reset starts anew within the same push; stop is the end, once.
-      EXPECT_EQ(rig.events.substr(0, 2), reset && at_begin ? "BB" : "BE");
-      if (!reset) {
-        EXPECT_EQ(rig.events, "BE");
-      }
-    }
+  const struct {
+    const char* what;
+    bool at_begin;
+    bool reset;
+    std::string events;
+  } cases[] = {
+      {"reset at the beginning", true, true, "BBBBBBBBBBBBBBBB"},  // of 50 frames, every three
+      {"reset at the end", false, true, "BE"},
+      {"stop at the beginning", true, false, "BE"},
+      {"stop at the end: nothing runs any more", false, false, "BEE"},
+  };
+  for (const auto& each : cases) {
+    Rig rig("50v 11.");
+    (each.at_begin ? rig.on_began : rig.on_ended) = [&] {
+      each.reset ? rig.detector->reset() : rig.detector->stop();
+    };
+    rig.push(61 * kFrame + 10);
+    EXPECT_EQ(rig.events, each.events) << each.what;
+    EXPECT_FALSE(rig.detector->in_utterance());
   }
 }
 
