@@ -49,6 +49,8 @@ cst_voice* find_voice(std::string_view name) {
   return nullptr;
 }
 
+constexpr std::size_t kMaxPart = 160;
+
 /// Takes the pieces of one synthesis; returns false to stop it.
 using Sink = std::function<bool(audio::PcmView)>;
 
@@ -72,6 +74,32 @@ bool synthesize(const std::string& text, cst_voice* voice, double speed, const S
   const bool done = flite_do_synth(utterance, voice, utt_synth) != nullptr;
   if (done) delete_utterance(utterance);
   return done;
+}
+
+/// Where to cut `text` so that the first part has at most kMaxPart characters: after a sentence, else after a
+/// clause, else at a blank.
+std::size_t part_length(std::string_view text) {
+  if (text.size() <= kMaxPart) return text.size();
+  for (const std::string_view ends : {".!?", ",;:", ""}) {
+    for (std::size_t at = kMaxPart; at > kMaxPart / 4; --at) {
+      if (text[at] == ' ' && (ends.empty() || ends.find(text[at - 1]) != std::string_view::npos))
+        return at + 1;
+    }
+  }
+  return kMaxPart;
+}
+
+/// Part by part: flite makes nothing audible, and hears of no stop, before it has analysed a whole utterance.
+bool synthesize_parts(std::string_view text, cst_voice* voice, double speed,
+                      const std::function<Sink()>& sink_of_part) {
+  bool wanted = true;
+  while (!text.empty() && wanted) {
+    const auto length = part_length(text);
+    const Sink sink = [&wanted, part = sink_of_part()](audio::PcmView piece) { return wanted = part(piece); };
+    if (!synthesize(std::string(text.substr(0, length)), voice, speed, sink)) return false;
+    text.remove_prefix(length);
+  }
+  return true;
 }
 
 struct Speech {
@@ -106,20 +134,21 @@ class LeadTrimmer {
 
 void speak_into(Speech& speech, const std::string& text, cst_voice* voice, double speed) {
   std::size_t sent = 0;
-  LeadTrimmer trimmer;
-  const Sink sink = [&](audio::PcmView piece) {
-    if (speech.abandoned.load(std::memory_order_relaxed)) return false;
-    engine::TtsAudio audio;
-    audio.pcm.rate = kRate;
-    audio.pcm.samples = trimmer.trim(piece.first(std::min(piece.size(), kMaxSamples - sent)));
-    if (!audio.pcm.samples.empty()) {
-      audio.ready_at = Clock::now();
-      speech.mailbox->send(std::move(audio));
-    }
-    sent += piece.size();
-    return sent < kMaxSamples;
+  const auto sink_of_part = [&]() -> Sink {
+    return [&, trimmer = std::make_shared<LeadTrimmer>()](audio::PcmView piece) {
+      if (speech.abandoned.load(std::memory_order_relaxed)) return false;
+      engine::TtsAudio audio;
+      audio.pcm.rate = kRate;
+      audio.pcm.samples = trimmer->trim(piece.first(std::min(piece.size(), kMaxSamples - sent)));
+      if (!audio.pcm.samples.empty()) {
+        audio.ready_at = Clock::now();
+        speech.mailbox->send(std::move(audio));
+      }
+      sent += piece.size();
+      return sent < kMaxSamples;
+    };
   };
-  if (synthesize(text, voice, speed, sink)) {
+  if (synthesize_parts(text, voice, speed, sink_of_part)) {
     speech.mailbox->close();
   } else {
     speech.mailbox->fail(Error(Errc::internal, "flite could not synthesise the sentence"));
@@ -216,7 +245,7 @@ Result<audio::Pcm> flite_synthesize(std::string_view text, std::string_view voic
     pcm.samples.insert(pcm.samples.end(), piece.begin(), piece.end());
     return pcm.samples.size() < kMaxSamples;
   };
-  if (!synthesize(speakable, found, 1.0, sink)) {
+  if (!synthesize_parts(speakable, found, 1.0, [&sink] { return sink; })) {
     return Error(Errc::internal, "flite could not synthesise the sentence");
   }
   return pcm;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <latch>
 #include <thread>
@@ -85,9 +86,11 @@ TEST_F(FliteTts, VoicesDifferAndAnUnknownOneIsTheDefault) {
   const auto unknown = speak("Hello there.", "no-such-voice");
   const auto by_settings = speak("Hello there.", "", {.voice = "rms"});
   ASSERT_TRUE(slt && rms_voice && unknown && by_settings);
-  EXPECT_NE(slt->samples.size(), rms_voice->samples.size());
-  EXPECT_EQ(unknown->samples.size(), slt->samples.size());
-  EXPECT_EQ(by_settings->samples.size(), rms_voice->samples.size());
+  // No two syntheses are quite the same.
+  const auto length = [](const Spoken& spoken) { return static_cast<double>(spoken.samples.size()); };
+  EXPECT_GT(std::abs(length(*slt) - length(*rms_voice)), 400);
+  EXPECT_NEAR(length(*unknown), length(*slt), 100);
+  EXPECT_NEAR(length(*by_settings), length(*rms_voice), 100);
 }
 
 TEST_F(FliteTts, SpeedStretchesTime) {
@@ -118,6 +121,18 @@ TEST_F(FliteTts, HugeAndHostileTextIsBounded) {
     ASSERT_TRUE(spoken.has_value());
     EXPECT_LE(spoken->samples.size(), 60U * 16000);
   }
+}
+
+TEST_F(FliteTts, ALongSentenceIsSpokenWhole) {
+  std::string text;
+  for (int i = 0; i < 25; ++i) text += "this goes on and on, ";
+  const auto long_one = speak(text);
+  const auto once = speak("this goes on and on, ");
+  ASSERT_TRUE(long_one && once);
+  const auto ratio =
+      static_cast<double>(long_one->samples.size()) / static_cast<double>(once->samples.size());
+  EXPECT_GT(ratio, 17);
+  EXPECT_LT(ratio, 30);
 }
 
 TEST_F(FliteTts, AbandoningStopsTheSynthesis) {
@@ -152,21 +167,21 @@ TEST_F(FliteTts, AFullPoolIsAnError) {
 TEST_F(FliteTts, ManyThreadsSpeakAtOnce) {
   const auto provider = make_flite({}, workers_);
   std::vector<std::thread> threads;
-  std::array<std::size_t, 4> lengths{};
+  std::array<double, 4> lengths{};
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     threads.emplace_back([&, i] {
       asio::io_context io;
       for (int n = 0; n < 3; ++n) {
         const auto spoken =
             test::run(io, speak_all(*provider, request("Good morning.", i % 2 == 0 ? "slt" : "rms")));
-        if (spoken.has_value()) lengths.at(i) += spoken->samples.size();
+        if (spoken.has_value()) lengths.at(i) += static_cast<double>(spoken->samples.size());
       }
     });
   }
   for (auto& thread : threads) thread.join();
-  EXPECT_GT(lengths[0], 3U * 8000);
-  EXPECT_EQ(lengths[0], lengths[2]);
-  EXPECT_EQ(lengths[1], lengths[3]);
+  EXPECT_GT(lengths[0], 3 * 8000);
+  EXPECT_NEAR(lengths[0], lengths[2], 300);
+  EXPECT_NEAR(lengths[1], lengths[3], 300);
 }
 
 TEST(FliteSynthesize, KnowsItsVoices) {
