@@ -39,6 +39,7 @@ class Run {
         list_of_(list_of),
         words_(words),
         known_(list_of.size() * words.size()) {
+    ids_.reserve(words.size());
     for (const Word& word : words) ids_.push_back(builder.words.find(word.key));
   }
 
@@ -91,9 +92,9 @@ class Run {
 
   /// The values of a list that begin at a word, in order of preference.
   const std::vector<Found>& values(std::int32_t list, std::size_t word) {
-    auto& known = known_[static_cast<std::size_t>(list) * words_.size() + word];
-    if (!known) known = find_values(static_cast<std::size_t>(list), word);
-    return *known;
+    Known& known = known_[static_cast<std::size_t>(list) * words_.size() + word];
+    if (!known.made) known = {.made = true, .values = find_values(static_cast<std::size_t>(list), word)};
+    return known.values;
   }
 
   std::vector<Found> find_values(std::size_t list, std::size_t word) {
@@ -142,7 +143,11 @@ class Run {
   const std::vector<const List*>& list_of_;
   const std::vector<Word>& words_;
   std::vector<std::int32_t> ids_;
-  std::vector<std::optional<std::vector<Found>>> known_;  ///< by list and word
+  struct Known {
+    bool made = false;
+    std::vector<Found> values;
+  };
+  std::vector<Known> known_;  ///< by list and word
   std::vector<bool> seen_;
   std::vector<Capture> captures_;
 };
@@ -157,6 +162,27 @@ struct Rank {
            std::tie(b.out_of_range, b.guessed, b.from_lists);
   }
 };
+
+Rank rank_of(const std::vector<Capture>& captures, const std::vector<const List*>& list_of) {
+  Rank out;
+  for (const Capture& capture : captures) {
+    const bool guessed = list_of[static_cast<std::size_t>(capture.list)]->kind == List::Kind::wildcard;
+    (guessed ? out.guessed : out.from_lists) += capture.found.end - capture.begin;
+    out.out_of_range = out.out_of_range || capture.found.out_of_range;
+  }
+  return out;
+}
+
+nlohmann::json value_of(const List& list, const Capture& capture, std::string_view text,
+                        const std::vector<Word>& words) {
+  if (list.kind == List::Kind::range) return capture.found.value;
+  if (list.kind == List::Kind::wildcard) {
+    const std::size_t begin = words[capture.begin].begin;
+    return text.substr(begin, words[capture.found.end - 1].end - begin);
+  }
+  const std::optional<nlohmann::json>& out = list.values[static_cast<std::size_t>(capture.found.value)].out;
+  return out ? *out : nlohmann::json(join(words, capture.begin, capture.found.end));
+}
 
 /// Adds the words that a state can begin with to `words`; true where it can begin with any.
 bool beginnings(const Automaton& automaton, std::uint32_t at, const std::vector<Automaton>& lists,
@@ -186,6 +212,7 @@ bool beginnings(const Automaton& automaton, std::uint32_t at, const std::vector<
 Matcher::Matcher(const Catalog& catalog) : catalog_(catalog), builder_(catalog) {
   for (const auto& [name, list] : catalog.lists) {
     std::vector<const Part*> values;
+    values.reserve(list.values.size());
     for (const ListValue& value : list.values) values.push_back(&value.said);
     lists_.push_back(builder_.build(values));
     list_of_.push_back(&list);
@@ -238,45 +265,27 @@ std::optional<Reading> Matcher::read(std::string_view text, const std::vector<bo
     std::sort(candidates.begin(), candidates.end());
   }
 
-  std::optional<Rank> best;
-  std::uint32_t best_entry = 0;
+  const Entry* best = nullptr;
+  Rank best_rank;
   std::vector<Capture> captures;
   for (const std::uint32_t i : candidates) {
     if (!allowed[entries_[i].intent]) continue;
     std::int32_t accepted = 0;
     if (!run.match(entries_[i].automaton, accepted)) continue;
-    Rank rank;
-    for (const Capture& capture : run.captures()) {
-      const bool guessed = list_of_[static_cast<std::size_t>(capture.list)]->kind == List::Kind::wildcard;
-      (guessed ? rank.guessed : rank.from_lists) += capture.found.end - capture.begin;
-      rank.out_of_range = rank.out_of_range || capture.found.out_of_range;
-    }
-    if (best && !(rank < *best)) continue;
-    best = rank;
-    best_entry = i;
+    const Rank rank = rank_of(run.captures(), list_of_);
+    if (best != nullptr && !(rank < best_rank)) continue;
+    best = &entries_[i];
+    best_rank = rank;
     captures = run.captures();
   }
-  if (!best) return std::nullopt;
+  if (best == nullptr) return std::nullopt;
 
-  Reading out{.intent = entries_[best_entry].intent,
-              .sentence = entries_[best_entry].sentence,
-              .guessed = best->guessed};
+  Reading out{.intent = best->intent, .sentence = best->sentence, .guessed = best_rank.guessed};
   for (const Capture& capture : captures) {
     const List& list = *list_of_[static_cast<std::size_t>(capture.list)];
-    nlohmann::json& slot = out.slots[builder_.slots[capture.slot]];
-    if (list.kind == List::Kind::range) {
-      slot = capture.found.value;
-      if (capture.found.out_of_range) {
-        out.out_of_range = {.value = capture.found.value, .from = list.from, .to = list.to};
-      }
-    } else if (list.kind == List::Kind::wildcard) {
-      const std::size_t begin = words[capture.begin].begin;
-      slot = text.substr(begin, words[capture.found.end - 1].end - begin);
-    } else if (const auto& value = list.values[static_cast<std::size_t>(capture.found.value)]; value.out) {
-      slot = *value.out;
-    } else {
-      slot = join(words, capture.begin, capture.found.end);
-    }
+    out.slots[builder_.slots[capture.slot]] = value_of(list, capture, text, words);
+    if (!capture.found.out_of_range) continue;
+    out.out_of_range = Reading::OutOfRange{.value = capture.found.value, .from = list.from, .to = list.to};
   }
   return out;
 }
