@@ -28,7 +28,7 @@ class EmbeddedTest(ServerTest):
                 self.assertIsNotNone(turns[0]["first_audio_ms"])
 
     def test_a_conversation_with_small_pages_and_short_frames(self):
-        events, turns = self.converse("--tool-page", "300", "--frame-duration", "20", "--say",
+        events, turns = self.converse("--tool-page", "400", "--frame-duration", "20", "--say",
                                       "set the volume to thirty percent", "--say", "louder")
         made = calls(events)
         self.assertEqual(made[0], ("self.audio_speaker.set_volume", {"volume": 30}))

@@ -142,7 +142,7 @@ class LightDevice final : public BenchDevice, public std::enable_shared_from_thi
       send(protocol::ListenStart{});
       co_await speak(nullptr);
     } else {
-      constexpr double turn_s = 5;  // About; spreads the first turns.
+      constexpr double turn_s = 8;  // About; spreads the first turns.
       co_await pause(std::chrono::duration_cast<Duration>(std::chrono::duration<double>(uniform(0, turn_s))));
       for (std::size_t turn = index_; !over_; ++turn) {
         co_await take_turn(load_->material->phrases[turn % load_->material->phrases.size()]);

@@ -59,7 +59,7 @@ BenchOptions parse_bench_options(int argc, const char* const* argv, std::optiona
   app.add_option("--ramp", ramp, "Seconds over which the devices connect (default: 100 devices a second)")
       ->check(seconds);
   app.add_option("--warm-up", warm_up,
-                 "Seconds from there to the measured window (default: 6 talking, else 2)")
+                 "Seconds from there to the measured window (default: 10 talking, else 2)")
       ->check(seconds);
   app.add_option("--duration", duration, "Seconds of the measured window")
       ->check(CLI::Range(0.5, 3600.0))
@@ -115,7 +115,7 @@ BenchOptions parse_bench_options(int argc, const char* const* argv, std::optiona
   if (options.say.empty()) options.say = {"turn on the lamp"};
   constexpr double connections_per_second = 100;
   options.ramp = in_seconds(ramp < 0 ? static_cast<double>(options.devices) / connections_per_second : ramp);
-  options.warm_up = in_seconds(warm_up >= 0 ? warm_up : options.profile == Profile::talking ? 6 : 2);
+  options.warm_up = in_seconds(warm_up >= 0 ? warm_up : options.profile == Profile::talking ? 10 : 2);
   options.duration = in_seconds(duration);
   options.think = in_seconds(think);
   options.reply_timeout = in_seconds(timeout);
