@@ -35,6 +35,14 @@ void OpusDecoder::Free::operator()(void* state) const {
 OpusDecoder::OpusDecoder(void* state, int rate) : state_(state), rate_(rate) {
 }
 
+Duration packet_duration(std::span<const std::uint8_t> packet, Millis nominal) {
+  constexpr opus_int32 rate = 48000;
+  if (packet.size() <= 2) return nominal;
+  const auto samples =
+      opus_packet_get_nb_samples(packet.data(), static_cast<opus_int32>(packet.size()), rate);
+  return samples > 0 ? duration_of(static_cast<std::size_t>(samples), rate) : Duration(nominal);
+}
+
 Result<OpusDecoder> OpusDecoder::make(int rate) {
   int status = OPUS_OK;
   auto* state = opus_decoder_create(rate, 1, &status);

@@ -33,6 +33,15 @@ std::size_t threads_or_cores(std::size_t configured) {
 
 /// One I/O thread with its own single-threaded context.
 struct IoThread {
+  IoThread() = default;
+  IoThread(const IoThread&) = delete;
+  IoThread& operator=(const IoThread&) = delete;
+  IoThread(IoThread&&) = delete;
+  IoThread& operator=(IoThread&&) = delete;
+  ~IoThread() {
+    context.stop();
+    if (thread.joinable()) thread.join();
+  }
   asio::io_context context{1};
   asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
   std::thread thread;
@@ -80,7 +89,7 @@ class App {
     wait_for_signal();
     accept_next();
     announce();
-    control_.run();
+    run_for_ever(control_);
     for (auto& io : io_) {
       io->work.reset();
       io->context.stop();
@@ -202,7 +211,7 @@ class App {
       premises_->admission->reconfigure(settings);
       premises_->deploy(std::move(next));
       log::info("the configuration was read again; new sessions use it");
-    } catch (const Failure& failure) {
+    } catch (const std::exception& failure) {
       log::error("the configuration was not taken; the old one stays in force", {{"why", failure.what()}});
     }
   }

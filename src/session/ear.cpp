@@ -61,6 +61,7 @@ Result<> Ear::listen(protocol::ListenMode mode, bool guard) {
     if (!suppressor) return suppressor.error();
     suppressor_ = std::move(*suppressor);
   }
+  ++epoch_;
   auto settings = profile.detector;
   if (guard) settings.speech_start = std::max(settings.speech_start, kBargeInVoice);
   using turn::SpeechDetector;
@@ -78,6 +79,7 @@ Result<> Ear::listen(protocol::ListenMode mode, bool guard) {
 }
 
 void Ear::stop() {
+  ++epoch_;
   gap_timer_->cancel();
   detector_.reset();
   decoder_.reset();
@@ -120,7 +122,7 @@ void Ear::on_began(const turn::SpeechDetector::Began& began) {
   speech_ended_.reset();
   endpoint_decided_.reset();
   begun_.assign(began.audio.begin(), began.audio.end());
-  wiring_.post(turn::SpeechBegan{});
+  wiring_.post(turn::SpeechBegan{epoch_});
   watch_for_gap();
 }
 
@@ -137,7 +139,7 @@ void Ear::on_ended(const turn::SpeechDetector::Ended& ended) {
   gap_timer_->cancel();
   endpoint_decided_ = wiring_.scheduler->now();
   speech_ended_ = *endpoint_decided_ - ended.trailing_silence;
-  wiring_.post(turn::SpeechEnded{ended.too_short});
+  wiring_.post(turn::SpeechEnded{ended.too_short, epoch_});
 }
 
 /// A device that uses DTX, or that is gone, sends nothing: that is silence too.

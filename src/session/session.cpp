@@ -152,7 +152,12 @@ Task<Result<protocol::DeviceHello>> Session::handshake() {
 }
 
 Task<> Session::set_up_tools(std::shared_ptr<Session> self) {
-  const auto listed = co_await self->list_tools();
+  Result<> listed;
+  try {
+    listed = co_await self->list_tools();
+  } catch (const std::exception& escaped) {
+    listed = Error(Errc::internal, escaped.what());
+  }
   if (!listed) {
     log::warn("the device's tools are not usable", {{"session", self->id_}, {"why", listed.error().message}});
   }
@@ -190,7 +195,7 @@ void Session::guarded(Work work) {
 
 void Session::take_message(const net::Incoming& message) {
   if (!close_reason_.empty()) return;  // It is being closed.
-  draining_ = true;  // Events wait until the message has been dealt with.
+  draining_ = true;                    // Events wait until the message has been dealt with.
   if (message.is_text) {
     take_text(message.text());
   } else {
@@ -224,7 +229,9 @@ void Session::take_binary(protocol::Bytes bytes) {
     return;
   }
   wiring_.runtime->metrics->frames_in(bytes.size());
-  const auto seconds = std::chrono::duration<double>(Millis(hello_.audio.frame_duration)).count();
+  // What it holds, not what hello declared: clients that declare nothing send 20 ms.
+  const auto length = audio::packet_duration(frame->payload, Millis(hello_.audio.frame_duration));
+  const auto seconds = std::chrono::duration<double>(length).count();
   if (!audio_rate_.take(seconds, wiring_.scheduler->now())) {
     wiring_.runtime->metrics->frame_dropped("faster_than_real_time");
     offend("audio_rate", "audio comes faster than real time");
@@ -281,11 +288,19 @@ void Session::post(turn::Event event) {
   });
 }
 
+bool Session::stale(const turn::Event& event) const {
+  const auto* began = std::get_if<turn::SpeechBegan>(&event);
+  const auto* ended = std::get_if<turn::SpeechEnded>(&event);
+  return (began != nullptr && began->epoch != ear_->epoch()) ||
+         (ended != nullptr && ended->epoch != ear_->epoch());
+}
+
 void Session::drain() {
   if (std::exchange(draining_, true)) return;
   while (!events_.empty() && !ended_) {
     const auto event = std::move(events_.front());
     events_.erase(events_.begin());
+    if (stale(event)) continue;
     for (const auto& action : machine_.on(event)) {
       std::visit([this](const auto& what) { perform(what); }, action);
     }

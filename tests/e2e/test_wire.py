@@ -153,11 +153,7 @@ class DevicesTest(ServerTest):
         async def go():
             async with device(self.server) as speaking:
                 frames = 0
-                await speaking.send(json.dumps({"type": "listen", "state": "start", "mode": "manual"}))
-                for _ in range(10):
-                    await speaking.send(b"\xb8\xff\xfe")
-                    await asyncio.sleep(0.06)
-                await speaking.send(json.dumps({"type": "listen", "state": "stop"}))
+                await speaking.send(json.dumps({"type": "listen", "state": "detect", "text": "hey"}))
                 while (await receive(speaking)).get("state") != "sentence_start":
                     pass
                 self.server.signal(signal.SIGTERM)

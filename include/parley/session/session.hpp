@@ -74,6 +74,7 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Queues an event for the machine; it is handled when the current handler is done.
   void post(turn::Event event);
   void drain();
+  bool stale(const turn::Event& event) const;
   template <class Work>
   void guarded(Work work);
   void tear_down(std::string_view why);

@@ -54,6 +54,28 @@ json convert(json value, const json& schema) {
   return value;
 }
 
+/// What of a device's schema is safe to check with: references may be recursive, and patterns may take for
+/// ever.
+json without_traps(const json& schema) {
+  if (schema.is_array()) {
+    json out = json::array();
+    for (const auto& item : schema) out.push_back(without_traps(item));
+    return out;
+  }
+  if (!schema.is_object()) return schema;
+  json out = json::object();
+  for (const auto& [key, value] : schema.items()) {
+    if (key == "properties" && value.is_object()) {
+      // Its keys are names of arguments, whatever they are called.
+      for (const auto& [name, property] : value.items()) out[key][name] = without_traps(property);
+    } else if (key != "$ref" && key != "$dynamicRef" && key != "$recursiveRef" && key != "pattern" &&
+               key != "patternProperties" && key != "propertyNames" && key != "format") {
+      out[key] = without_traps(value);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<json> make_arguments(const Step& step, const engine::ToolSpec& tool, const json& scope) {
@@ -72,10 +94,11 @@ Result<json> make_arguments(const Step& step, const engine::ToolSpec& tool, cons
   }
   if (schema.is_null() || schema.empty()) return out;
 
+  const json checkable = without_traps(schema);
   valijson::Schema compiled;
   try {
     valijson::SchemaParser parser;
-    parser.populateSchema(valijson::adapters::NlohmannJsonAdapter(schema), compiled);
+    parser.populateSchema(valijson::adapters::NlohmannJsonAdapter(checkable), compiled);
   } catch (const std::exception& problem) {
     return Error(Errc::unsupported,
                  "the input schema of " + tool.name + " cannot be checked: " + problem.what());

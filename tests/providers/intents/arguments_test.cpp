@@ -67,13 +67,25 @@ TEST(Arguments, NeedNoSchema) {
 }
 
 TEST(Arguments, ASchemaThatCannotBeCheckedIsNotTrusted) {
-  for (const char* schema :
-       {R"({"type": 5})", R"({"type": "object", "$ref": "http://example.invalid/schema"})"}) {
+  for (const char* schema : {R"({"type": 5})"}) {
     const engine::ToolSpec tool{
         .name = "t", .wire_name = "t", .description = "", .input_schema = json::parse(schema)};
     const auto made = make_arguments(step_with({{"a", 1}}), tool, {});
     ASSERT_FALSE(made) << schema;
     EXPECT_EQ(made.error().code, Errc::unsupported) << schema;
+  }
+}
+
+TEST(Arguments, ASchemaCannotKillOrHoldUpTheServer) {
+  for (
+      const auto* schema :
+      {R"({"$ref": "#"})", R"({"allOf": [{"$ref": "#"}]})",
+       R"({"properties": {"a": {"$ref": "#/definitions/d"}}, "definitions": {"d": {"$ref": "#/definitions/d"}}})",
+       R"({"properties": {"a": {"type": "string", "pattern": "(a+)+$"}}})"}) {
+    const engine::ToolSpec tool{
+        .name = "t", .wire_name = "t", .description = "", .input_schema = json::parse(schema)};
+    const auto made = make_arguments(step_with({{"a", std::string(40, 'a') + "!"}}), tool, {});
+    EXPECT_TRUE(made) << schema;
   }
 }
 
