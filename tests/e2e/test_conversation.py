@@ -29,7 +29,7 @@ class EmbeddedTest(ServerTest):
 
     def test_a_conversation_with_small_pages_and_short_frames(self):
         events, turns = self.converse("--tool-page", "400", "--frame-duration", "20", "--say",
-                                      "set the volume to thirty percent", "--say", "louder")
+                                      "set the volume to thirty percent", "--say", "turn the volume up")
         made = calls(events)
         self.assertEqual(made[0], ("self.audio_speaker.set_volume", {"volume": 30}))
         self.assertEqual(made[1][0], "self.get_device_status")
