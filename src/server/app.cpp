@@ -244,12 +244,13 @@ class App {
   engine::Registry registry_ = built_in_engines();
   Deployment::Shared shared_;
   std::shared_ptr<Premises> premises_ = std::make_shared<Premises>();
+  // Before the control context: its pending accept holds a socket of one of these.
+  std::vector<std::unique_ptr<IoThread>> io_;
   asio::io_context control_{1};
   asio::signal_set signals_{control_};
   tcp::acceptor acceptor_{control_};
   std::unique_ptr<Timer> accept_retry_ = make_asio_scheduler(control_.get_executor())->make_timer();
   std::unique_ptr<Timer> close_check_ = make_asio_scheduler(control_.get_executor())->make_timer();
-  std::vector<std::unique_ptr<IoThread>> io_;
   std::size_t next_io_ = 0;
 };
 
