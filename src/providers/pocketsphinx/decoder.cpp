@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -136,7 +137,7 @@ class PocketsphinxDecoder final : public Decoder {
     if (loop_) ps_start_utt(loop_.get());
     fe_start_utt(front_end_);
     mean_ = RunningMean(kMeanDelay, kMeanLookAhead);
-    frames_ = 0;
+    loudness_.clear();
     running_ = true;
   }
 
@@ -162,16 +163,16 @@ class PocketsphinxDecoder final : public Decoder {
     decode();
     end();
     Heard heard;
-    heard.frames = frames_;
-    if (frames_ == 0) return heard;
+    heard.frames = loudness_.size();
+    if (loudness_.empty()) return heard;
     std::int32_t score = 0;
     if (const char* text = ps_get_hyp(decoder_.get(), &score)) heard.text = text;
     if (heard.text.empty()) return heard;
-    heard.words = 1 + static_cast<std::size_t>(std::count(heard.text.begin(), heard.text.end(), ' '));
+    look_at_words(heard);
     std::int32_t loop_score = 0;
-    if (loop_ && ps_get_hyp(loop_.get(), &loop_score) != nullptr) {
-      heard.score =
-          (static_cast<double>(score) - static_cast<double>(loop_score)) / static_cast<double>(frames_);
+    if (loop_ && heard.spoken_frames > 0 && ps_get_hyp(loop_.get(), &loop_score) != nullptr) {
+      const auto better = static_cast<double>(score) - static_cast<double>(loop_score);
+      heard.score = better / static_cast<double>(heard.spoken_frames);
     }
     return heard;
   }
@@ -182,6 +183,30 @@ class PocketsphinxDecoder final : public Decoder {
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) mean_.push(block_.at(i));
   }
 
+  void look_at_words(Heard& heard) const {
+    std::vector<float> spoken;
+    std::vector<float> silent;
+    for (ps_seg_t* segment = ps_seg_iter(decoder_.get()); segment != nullptr;
+         segment = ps_seg_next(segment)) {
+      int first = 0;
+      int last = 0;
+      ps_seg_frames(segment, &first, &last);
+      // `<sil>`, `[NOISE]`, `(NULL)` are no words.
+      const bool word = std::strchr("<[(", *ps_seg_word(segment)) == nullptr;
+      if (word) ++heard.words;
+      for (auto i = static_cast<std::size_t>(std::max(first, 0)); std::cmp_less_equal(i, last); ++i) {
+        if (i < loudness_.size()) (word ? spoken : silent).push_back(loudness_[i]);
+      }
+    }
+    heard.spoken_frames = spoken.size();
+    if (spoken.empty()) return;
+    const auto middle = spoken.begin() + static_cast<std::ptrdiff_t>(spoken.size() / 2);
+    std::nth_element(spoken.begin(), middle, spoken.end());
+    const auto loud =
+        std::count_if(silent.begin(), silent.end(), [&](float level) { return level > *middle; });
+    heard.unexplained = static_cast<double>(loud) / static_cast<double>(spoken.size());
+  }
+
   void decode() {
     while (true) {
       std::size_t count = 0;
@@ -189,9 +214,9 @@ class PocketsphinxDecoder final : public Decoder {
         const auto frame = mean_.pop();
         if (!frame) break;
         block_.at(count) = *frame;
+        loudness_.push_back(frame->front());
       }
       if (count == 0) return;
-      frames_ += count;
       const auto n = static_cast<int>(count);
       ps_process_cep(decoder_.get(), rows_.data(), n, FALSE, FALSE);
       if (loop_) ps_process_cep(loop_.get(), rows_.data(), n, FALSE, FALSE);
@@ -218,7 +243,7 @@ class PocketsphinxDecoder final : public Decoder {
   Pronunciations known_;
   std::string grammar_id_;
   RunningMean mean_{kMeanDelay, kMeanLookAhead};
-  std::size_t frames_ = 0;
+  std::vector<float> loudness_;  // of every decoded frame: its first cepstrum
   bool running_ = false;
   Block block_{};
   std::array<float*, 32> rows_ = rows_of(block_);
