@@ -150,6 +150,23 @@ void add_names(const Roles& roles, std::set<std::string>& out) {
   for (const auto& role : {roles.vad, roles.asr, roles.llm, roles.tts}) out.insert(role.begin(), role.end());
 }
 
+/// Adds those of the built-in engines that a role names and nobody configured.
+void add_used(Engines built_in, Settings& out) {
+  std::set<std::string> used;
+  add_names(out.profile.roles, used);
+  for (const auto& [id, profile] : out.devices) add_names(profile.roles, used);
+  for (auto& [name, block] : built_in) {
+    if (used.contains(name)) out.engines.emplace(name, std::move(block));
+  }
+}
+
+EngineNames names_of(const Engines& configured, const Engines& built_in) {
+  std::set<std::string> names;
+  for (const auto& [name, block] : configured) names.insert(name);
+  for (const auto& [name, block] : built_in) names.insert(name);
+  return {names.begin(), names.end()};
+}
+
 }  // namespace
 
 const Profile& Settings::profile_for(std::string_view device_id) const {
@@ -163,25 +180,15 @@ Settings load(const Node& root) {
   if (const auto server = root.child("server")) read_server(*server, out.server);
   if (const auto auth = root.child("auth")) read_auth(*auth, out.auth);
   out.log_private = root.get("log_private", out.log_private);
-  if (const auto turn_log = root.get("turn_log", ""); !turn_log.empty())
-    out.turn_log = root.directory() / turn_log;
+  const auto turn_log = root.get("turn_log", "");
+  if (!turn_log.empty()) out.turn_log = root.directory() / turn_log;
 
   out.engines = read_engines(root);
   auto built_in = read_engines(Node::parse(kDefaultEngines, "default engines"));
-  std::set<std::string> known;
-  for (const auto& [name, block] : out.engines) known.insert(name);
-  for (const auto& [name, block] : built_in) known.insert(name);
-  const EngineNames names(known.begin(), known.end());
-
+  const auto names = names_of(out.engines, built_in);
   read_profile(root, names, out.profile);
   read_devices(root, names, out);
-
-  std::set<std::string> used;
-  add_names(out.profile.roles, used);
-  for (const auto& [id, profile] : out.devices) add_names(profile.roles, used);
-  for (auto& [name, block] : built_in) {
-    if (used.contains(name)) out.engines.emplace(name, std::move(block));
-  }
+  add_used(std::move(built_in), out);
   root.finish();
   return out;
 }

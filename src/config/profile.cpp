@@ -23,6 +23,7 @@ void read_audio(const Node& node, AudioSettings& out) {
   }
   out.bitrate = node.get("bitrate", out.bitrate, 6000, 128000);
   out.complexity = node.get("complexity", out.complexity, 0, 10);
+  out.start_lead = node.get("start_lead", out.start_lead, 0ms, 2s);
   out.send_ahead = node.get("send_ahead", out.send_ahead, 0ms, 10s);
   if (out.send_ahead >= kDeviceQueue * out.downlink_frame) {
     node.fail("send_ahead", "this is more than a device keeps (40 frames); expected less than " +

@@ -16,19 +16,22 @@ WorkerPool::~WorkerPool() {
 }
 
 void WorkerPool::stop() {
-  pool_.stop();
+  // Not thread_pool::stop(): that keeps the queued jobs until the pool is destroyed, too late for what they
+  // hold.
+  stopping_ = true;
   pool_.join();
 }
 
 template <class Executor>
 Result<> WorkerPool::submit_on(const Executor& executor, std::function<void()> job) {
+  if (stopping_) return Error(Errc::closed, "the worker pool is stopping");
   if (pending_.fetch_add(1, std::memory_order_relaxed) >= max_pending_) {
     pending_.fetch_sub(1, std::memory_order_relaxed);
     return Error(Errc::overloaded, "the worker pool is full", true);
   }
   asio::post(executor, [this, job = std::move(job)]() mutable {
     try {
-      job();
+      if (!stopping_) job();
     } catch (const std::exception& failure) {
       log::error("a worker job threw", {{"what", failure.what()}});
     }

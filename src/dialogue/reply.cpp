@@ -41,18 +41,27 @@ class Reply {
  private:
   /// Rounds of the model until it asks for no more tools.
   Task<Result<>> think(engine::ChatRequest request) {
-    for (int round = 0; round < tools_.profile->session.max_tool_rounds; ++round) {
+    const auto limit = tools_.profile->session.max_tool_rounds;
+    for (int round = 0;; ++round) {
+      // Out of rounds: it has to answer now.
+      if (round == limit) request.tools = std::make_shared<engine::ToolSet>();
       ++record_->llm_rounds;
       Message message;
       message.role = Message::Role::assistant;
       auto listened = co_await listen_to_model(request, message);
-      if (!listened) co_return listened.error();
+      if (!listened) {
+        message.calls.clear();
+        if (!message.text.empty()) result_->messages.push_back(std::move(message));
+        co_return listened.error();
+      }
+      if (round == limit && !message.calls.empty()) {
+        co_return Error(Errc::limit, "the model asked for tools again and again");
+      }
       result_->messages.push_back(message);
       if (message.calls.empty()) co_return Result<>();
       request.messages.push_back(message);
       co_await use_tools(message.calls, request.messages);
     }
-    co_return Error(Errc::limit, "the model asked for tools again and again");
   }
 
   /// One stream of the model: text goes to the speaker piece by piece, calls are collected in `message`.
@@ -63,10 +72,16 @@ class Reply {
     auto asked = scheduler.now();
     auto stream = co_await with_deadline(scheduler, deadline(), "the model did not answer in time",
                                          tools_.llm->chat(request));
-    if (!stream) co_return stream.error();
+    if (!stream) {
+      if (!speaker_.spoke()) record_->waited(asked, scheduler.now());
+      co_return stream.error();
+    }
     while (true) {
       auto event = co_await with_deadline(scheduler, deadline(), "the model stalled", (*stream)->next());
-      if (!event) co_return event.error();
+      if (!event) {
+        if (!speaker_.spoke()) record_->waited(asked, scheduler.now());
+        co_return event.error();
+      }
       const auto ready = *event ? (*event)->ready_at : scheduler.now();
       if (!speaker_.spoke()) record_->waited(asked, ready);
       asked = scheduler.now();

@@ -228,7 +228,7 @@ bool DeviceLink::on_message(const json& payload) {
   const auto method = payload.find("method");
   if (method != payload.end()) {
     if (!method->is_string()) return false;
-    if (id != payload.end() && !id->is_null()) {
+    if (id != payload.end()) {
       json error = {{"code", kMethodNotFound}, {"message", "method not found"}};
       if (!state_->closed) state_->send({{"jsonrpc", "2.0"}, {"id", *id}, {"error", std::move(error)}});
     }

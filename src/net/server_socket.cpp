@@ -28,7 +28,9 @@ class ServerConnection final : public Connection, public std::enable_shared_from
   using Stream = websocket::stream<Socket, false>;
 
   ServerConnection(Socket socket, const SocketLimits& limits)
-      : stream_(std::move(socket)), max_send_queue_(limits.max_send_queue) {
+      : stream_(std::move(socket)),
+        close_timeout_(limits.handshake_timeout),
+        max_send_queue_(limits.max_send_queue) {
     websocket::stream_base::timeout timeouts{};
     timeouts.handshake_timeout = limits.handshake_timeout;
     timeouts.idle_timeout = limits.idle_timeout;
@@ -72,6 +74,11 @@ class ServerConnection final : public Connection, public std::enable_shared_from
     // A control frame holds 125 bytes, two of them the code.
     reason.resize(std::min<std::size_t>(reason.size(), 120));
     reason_ = websocket::close_reason(websocket::close_code(code), reason);
+    // A peer that reads nothing would hold up the close for ever.
+    close_deadline_ = std::make_unique<asio::steady_timer>(stream_.get_executor(), close_timeout_);
+    close_deadline_->async_wait([weak = weak_from_this()](const error_code& stopped) {
+      if (const auto self = weak.lock(); self && !stopped && !self->dead_) self->abort();
+    });
     if (!writing_) start_close();
   }
 
@@ -142,6 +149,8 @@ class ServerConnection final : public Connection, public std::enable_shared_from
   }
 
   Stream stream_;
+  Millis close_timeout_;
+  std::unique_ptr<asio::steady_timer> close_deadline_;
   beast::flat_buffer buffer_;
   std::vector<Outgoing> queue_;  // Short; a deque would cost half a kilobyte for every idle device.
   Outgoing sending_{};

@@ -33,10 +33,31 @@ std::size_t threads_or_cores(std::size_t configured) {
 
 /// One I/O thread with its own single-threaded context.
 struct IoThread {
+  IoThread() = default;
+  IoThread(const IoThread&) = delete;
+  IoThread& operator=(const IoThread&) = delete;
+  IoThread(IoThread&&) = delete;
+  IoThread& operator=(IoThread&&) = delete;
+  ~IoThread() {
+    context.stop();
+    if (thread.joinable()) thread.join();
+  }
   asio::io_context context{1};
   asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
   std::thread thread;
 };
+
+/// What escapes from a handler is a defect of one session; the others on this thread go on.
+void run_for_ever(asio::io_context& context) {
+  while (true) {
+    try {
+      context.run();
+      return;
+    } catch (const std::exception& escaped) {
+      log::error("an I/O handler failed by a defect", {{"what", escaped.what()}});
+    }
+  }
+}
 
 class App {
  public:
@@ -49,6 +70,7 @@ class App {
                                                    settings->server.worker_queue);
     shared_.metrics = std::make_shared<Metrics>();
     shared_.turn_log = *turn_log;
+    shared_.synthesize = embedded_voice;
     premises_->metrics = shared_.metrics;
     premises_->workers = shared_.workers;
     premises_->admission = std::make_shared<Admission>(settings);
@@ -60,14 +82,14 @@ class App {
   }
 
   void run() {
-    for (auto& io : io_) io->thread = std::thread([&context = io->context] { context.run(); });
+    for (auto& io : io_) io->thread = std::thread([&context = io->context] { run_for_ever(context); });
     signals_.add(SIGTERM);
     signals_.add(SIGINT);
     signals_.add(SIGHUP);
     wait_for_signal();
     accept_next();
     announce();
-    control_.run();
+    run_for_ever(control_);
     for (auto& io : io_) {
       io->work.reset();
       io->context.stop();
@@ -189,7 +211,7 @@ class App {
       premises_->admission->reconfigure(settings);
       premises_->deploy(std::move(next));
       log::info("the configuration was read again; new sessions use it");
-    } catch (const Failure& failure) {
+    } catch (const std::exception& failure) {
       log::error("the configuration was not taken; the old one stays in force", {{"why", failure.what()}});
     }
   }

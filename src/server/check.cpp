@@ -19,9 +19,10 @@ void print_profile(const std::string& device, const config::Profile& profile) {
             << (profile.noise.suppress ? profile.noise.level : "off") << ")\n"
             << "  writes   " << joined(profile.roles.asr) << " (" << profile.language << ")\n"
             << "  thinks   " << joined(profile.roles.llm) << "\n"
-            << "  speaks   " << joined(profile.roles.tts) << (profile.voice.empty() ? "" : ", voice " + profile.voice)
-            << " (Opus " << profile.audio.downlink_rate << " Hz, " << profile.audio.downlink_frame.count()
-            << " ms, sent " << profile.audio.send_ahead.count() << " ms ahead)\n";
+            << "  speaks   " << joined(profile.roles.tts)
+            << (profile.voice.empty() ? "" : ", voice " + profile.voice) << " (Opus "
+            << profile.audio.downlink_rate << " Hz, " << profile.audio.downlink_frame.count() << " ms, sent "
+            << profile.audio.send_ahead.count() << " ms ahead)\n";
 }
 
 void print_auth(const config::AuthSettings& auth) {
@@ -54,7 +55,8 @@ int check(const std::filesystem::path& file) {
     for (const auto& [device, runtime] : deployment.runtimes()) {
       print_profile(device, *runtime->profile);
       const auto grammar = runtime->engines.llm->whole_grammar();
-      if (grammar) std::cout << "  grammar  " << grammar->words.size() << " words, all with a pronunciation\n";
+      if (grammar)
+        std::cout << "  grammar  " << grammar->words.size() << " words, all with a pronunciation\n";
     }
     std::cout << "ok: " << file.string() << "\n";
     return 0;

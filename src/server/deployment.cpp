@@ -2,13 +2,7 @@
 
 #include <utility>
 
-#include "parley/core/log.hpp"
 #include "parley/engine/decorators.hpp"
-#include "parley/providers/flite_tts.hpp"
-#include "parley/providers/intents_llm.hpp"
-#include "parley/providers/pocketsphinx_asr.hpp"
-#include "parley/providers/simulated.hpp"
-#include "parley/providers/webrtc_vad.hpp"
 
 namespace parley::server {
 namespace {
@@ -57,30 +51,7 @@ class Shop {
   std::map<std::string, std::shared_ptr<Provider>> made_;
 };
 
-/// The apology by the embedded voice, so that it can be heard when the configured one is down.
-std::shared_ptr<const audio::Pcm> apology_clip(const std::string& text) {
-  if (text.empty()) return nullptr;
-  auto clip = providers::flite_synthesize(text, "slt");
-  if (!clip) {
-    log::warn("there will be no spoken apology when the voice fails", {{"why", clip.error().message}});
-    return nullptr;
-  }
-  return std::make_shared<const audio::Pcm>(std::move(*clip));
-}
-
 }  // namespace
-
-engine::Registry built_in_engines() {
-  engine::Registry registry;
-  registry.vad["webrtc_vad"] = providers::webrtc_vad_from_config;
-  registry.asr["pocketsphinx"] = providers::pocketsphinx_from_config;
-  registry.asr["simulated_asr"] = providers::simulated_asr_from_config;
-  registry.llm["intents"] = providers::intents_from_config;
-  registry.llm["simulated_llm"] = providers::simulated_llm_from_config;
-  registry.tts["flite"] = providers::flite_from_config;
-  registry.tts["simulated_tts"] = providers::simulated_tts_from_config;
-  return registry;
-}
 
 Deployment::Deployment(std::shared_ptr<const config::Settings> settings, const engine::Registry& registry,
                        Shared shared)
@@ -106,7 +77,7 @@ Deployment::Deployment(std::shared_ptr<const config::Settings> settings, const e
       }
     }
     auto& clip = clips[profile.session.apology];
-    if (!clip) clip = apology_clip(profile.session.apology);
+    if (!clip && shared.synthesize) clip = shared.synthesize(profile.session.apology);
     runtime->apology_clip = clip;
     runtime->metrics = shared.metrics;
     runtime->turn_log = shared.turn_log;

@@ -77,6 +77,7 @@ Task<> run_session(std::shared_ptr<Premises> premises, std::shared_ptr<const Dep
   wiring.executor = co_await asio::this_coro::executor;
   wiring.on_ready = [premises](const std::shared_ptr<session::Session>& session) {
     premises->devices.add(session);
+    if (premises->stopping) session->shut_down();
   };
   upgraded.request = {};
   const auto session = session::Session::make(std::move(wiring));

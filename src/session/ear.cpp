@@ -61,6 +61,7 @@ Result<> Ear::listen(protocol::ListenMode mode, bool guard) {
     if (!suppressor) return suppressor.error();
     suppressor_ = std::move(*suppressor);
   }
+  ++epoch_;
   auto settings = profile.detector;
   if (guard) settings.speech_start = std::max(settings.speech_start, kBargeInVoice);
   using turn::SpeechDetector;
@@ -78,11 +79,13 @@ Result<> Ear::listen(protocol::ListenMode mode, bool guard) {
 }
 
 void Ear::stop() {
+  ++epoch_;
   gap_timer_->cancel();
   detector_.reset();
   decoder_.reset();
   suppressor_.reset();
   scratch_ = {};
+  uncleaned_ = {};
   begun_ = {};
   in_utterance_ = false;
 }
@@ -99,11 +102,18 @@ Result<> Ear::push(std::span<const std::uint8_t> packet) {
   last_audio_ = wiring_.scheduler->now();
   scratch_.assign(decoded->begin(), decoded->end());
   high_pass_.process(scratch_);
-  if (suppressor_) {
-    const auto whole = scratch_.size() - scratch_.size() % kSuppressorBlock;
-    suppressor_->process(std::span(scratch_).first(whole));
+  if (!suppressor_) {
+    detector_->push(scratch_);
+    return {};
   }
-  detector_->push(scratch_);
+  // Frames of 5 ms are half a block: what does not fill one waits for the next packet.
+  uncleaned_.insert(uncleaned_.end(), scratch_.begin(), scratch_.end());
+  const auto whole = uncleaned_.size() - uncleaned_.size() % kSuppressorBlock;
+  scratch_.assign(uncleaned_.begin(), uncleaned_.begin() + static_cast<std::ptrdiff_t>(whole));
+  suppressor_->process(scratch_);
+  // The detector judges what was not suppressed: remnants of noise sound like voices to it.
+  detector_->push(std::span(uncleaned_).first(whole), scratch_);
+  uncleaned_.erase(uncleaned_.begin(), uncleaned_.begin() + static_cast<std::ptrdiff_t>(whole));
   return {};
 }
 
@@ -112,7 +122,7 @@ void Ear::on_began(const turn::SpeechDetector::Began& began) {
   speech_ended_.reset();
   endpoint_decided_.reset();
   begun_.assign(began.audio.begin(), began.audio.end());
-  wiring_.post(turn::SpeechBegan{});
+  wiring_.post(turn::SpeechBegan{epoch_});
   watch_for_gap();
 }
 
@@ -129,7 +139,7 @@ void Ear::on_ended(const turn::SpeechDetector::Ended& ended) {
   gap_timer_->cancel();
   endpoint_decided_ = wiring_.scheduler->now();
   speech_ended_ = *endpoint_decided_ - ended.trailing_silence;
-  wiring_.post(turn::SpeechEnded{ended.too_short});
+  wiring_.post(turn::SpeechEnded{ended.too_short, epoch_});
 }
 
 /// A device that uses DTX, or that is gone, sends nothing: that is silence too.

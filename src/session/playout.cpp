@@ -6,13 +6,21 @@
 #include "parley/core/log.hpp"
 
 namespace parley::session {
+namespace {
+
+/// Bytes that may wait in the socket's queue before audio waits too: some frames.
+constexpr std::size_t kMaxBacklog = 4096;
+/// About what a character of speech lasts, while nothing better is known.
+constexpr Millis kPerCharacter{65};
+
+}  // namespace
 
 Playout::Playout(Wire wire, const config::AudioSettings& settings,
                  std::shared_ptr<dialogue::TurnRecord> record)
     : wire_(std::move(wire)),
       settings_(settings),
       record_(std::move(record)),
-      pacer_(settings.downlink_frame, settings.send_ahead),
+      pacer_(settings.downlink_frame, settings.send_ahead, wire_.earliest),
       timer_(wire_.scheduler->make_timer()),
       changed_(wire_.executor),
       frame_samples_(audio::samples_in(settings.downlink_frame, settings.downlink_rate)),
@@ -90,7 +98,16 @@ void Playout::cancel() {
 
 std::string Playout::heard() const {
   const auto played = pacer_.played(wire_.scheduler->now()) * static_cast<double>(frame_samples_);
-  return ledger_.heard(static_cast<std::int64_t>(played));
+  auto end = position_ + static_cast<std::int64_t>(waiting());
+  if (!subtitles_.empty()) {
+    end = subtitles_.front().position;
+  } else if (!finishing_) {
+    // The rest of the running sentence may not be synthesised yet.
+    const auto length = kPerCharacter * static_cast<Millis::rep>(ledger_.last_size());
+    end = std::max(end, ledger_.last_begin() +
+                            static_cast<std::int64_t>(audio::samples_in(length, settings_.downlink_rate)));
+  }
+  return ledger_.heard(static_cast<std::int64_t>(played), end);
 }
 
 bool Playout::frame_ready() const {
@@ -106,11 +123,19 @@ void Playout::tick() {
     ready_since_ = now;
   }
   bool sent = false;
-  while (frame_ready() && pacer_.next_due() <= now) {
+  const bool stalled = wire_.connection->queued_bytes() > kMaxBacklog;
+  while (!stalled && frame_ready() && pacer_.next_due() <= now) {
     send_frame(now);
     sent = true;
   }
   if (sent) changed_.notify();
+  if (stalled) {
+    // The network does not take what was sent: more would only be late, and in the way of `tts stop`.
+    timer_->arm(now + settings_.downlink_frame, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->tick();
+    });
+    return;
+  }
   arm();
 }
 
@@ -156,7 +181,8 @@ void Playout::send_frame(TimePoint now) {
     return;
   }
   wire_.metrics->playout_lateness(to_ms(now - std::max(pacer_.next_due(), *ready_since_)));
-  if (pacer_.sent(now)) {
+  // Reckoned from when the first frame really leaves, its encoding done: no later one may be early by that.
+  if (pacer_.sent(wire_.scheduler->now())) {
     ++record_->underruns;
     wire_.metrics->underrun();
   }

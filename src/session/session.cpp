@@ -85,7 +85,7 @@ Task<> Session::run() {
       if (close_reason_.empty()) close_reason_ = message.error().message;
       break;
     }
-    take_message(*message);
+    guarded([&] { take_message(*message); });
   }
   tear_down("closed");
   wiring_.runtime->metrics->session_ended(close_reason_ == "closed by the device" ? "device" : "server");
@@ -152,7 +152,12 @@ Task<Result<protocol::DeviceHello>> Session::handshake() {
 }
 
 Task<> Session::set_up_tools(std::shared_ptr<Session> self) {
-  const auto listed = co_await self->list_tools();
+  Result<> listed;
+  try {
+    listed = co_await self->list_tools();
+  } catch (const std::exception& escaped) {
+    listed = Error(Errc::internal, escaped.what());
+  }
   if (!listed) {
     log::warn("the device's tools are not usable", {{"session", self->id_}, {"why", listed.error().message}});
   }
@@ -175,8 +180,22 @@ Task<Result<>> Session::list_tools() {
   co_return Result<>();
 }
 
+/// The session's boundary: what escapes from its code ends this session and no other.
+template <class Work>
+void Session::guarded(Work work) {
+  try {
+    work();
+  } catch (const std::exception& escaped) {
+    log::error("a session ends by a defect", {{"session", id_}, {"what", escaped.what()}});
+    if (close_reason_.empty()) close_reason_ = "internal error";
+    wiring_.connection->close(1011, "internal error");
+    tear_down("internal error");
+  }
+}
+
 void Session::take_message(const net::Incoming& message) {
-  draining_ = true;  // Events wait until the message has been dealt with.
+  if (!close_reason_.empty()) return;  // It is being closed.
+  draining_ = true;                    // Events wait until the message has been dealt with.
   if (message.is_text) {
     take_text(message.text());
   } else {
@@ -210,7 +229,9 @@ void Session::take_binary(protocol::Bytes bytes) {
     return;
   }
   wiring_.runtime->metrics->frames_in(bytes.size());
-  const auto seconds = std::chrono::duration<double>(Millis(hello_.audio.frame_duration)).count();
+  // What it holds, not what hello declared: clients that declare nothing send 20 ms.
+  const auto length = audio::packet_duration(frame->payload, Millis(hello_.audio.frame_duration));
+  const auto seconds = std::chrono::duration<double>(length).count();
   if (!audio_rate_.take(seconds, wiring_.scheduler->now())) {
     wiring_.runtime->metrics->frame_dropped("faster_than_real_time");
     offend("audio_rate", "audio comes faster than real time");
@@ -263,8 +284,15 @@ void Session::post(turn::Event event) {
   if (draining_ || std::exchange(drain_posted_, true)) return;
   asio::post(wiring_.executor, [self = shared_from_this()] {
     self->drain_posted_ = false;
-    self->drain();
+    self->guarded([&] { self->drain(); });
   });
+}
+
+bool Session::stale(const turn::Event& event) const {
+  const auto* began = std::get_if<turn::SpeechBegan>(&event);
+  const auto* ended = std::get_if<turn::SpeechEnded>(&event);
+  return (began != nullptr && began->epoch != ear_->epoch()) ||
+         (ended != nullptr && ended->epoch != ear_->epoch());
 }
 
 void Session::drain() {
@@ -272,6 +300,7 @@ void Session::drain() {
   while (!events_.empty() && !ended_) {
     const auto event = std::move(events_.front());
     events_.erase(events_.begin());
+    if (stale(event)) continue;
     for (const auto& action : machine_.on(event)) {
       std::visit([this](const auto& what) { perform(what); }, action);
     }

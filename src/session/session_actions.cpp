@@ -8,6 +8,12 @@
 #include "session/running_reply.hpp"
 
 namespace parley::session {
+namespace {
+
+/// A closed connection ends a device's playback: it gets that long, and the send-ahead, to drain its buffer.
+constexpr Millis kDrain{300};
+
+}  // namespace
 
 void Session::send(const protocol::ServerMessage& message) {
   wiring_.connection->send_text(protocol::write_server_message(message, id_));
@@ -87,10 +93,12 @@ void Session::perform(const turn::SendStt& action) {
 }
 void Session::perform(const turn::SendTtsStart& /*action*/) {
   send(protocol::TtsStart{});
+  tts_started_ = wiring_.scheduler->now();
 }
 
 void Session::perform(const turn::SendTtsStop& /*action*/) {
   send(protocol::TtsStop{});
+  tts_stopped_ = wiring_.scheduler->now();
   if (record_) record_->tts_stop = wiring_.scheduler->now();
 }
 
@@ -112,9 +120,15 @@ void Session::perform(const turn::StartReply& action) {
   reply->generation = action.generation;
   reply->kind = action.kind;
   reply->text = action.text;
-  Playout::Wire wire{
-      wiring_.connection, id_, framing_, wiring_.scheduler, wiring_.runtime->metrics, wiring_.executor,
-      downlink_timestamp_};
+  Playout::Wire wire;
+  wire.connection = wiring_.connection;
+  wire.session_id = id_;
+  wire.framing = framing_;
+  wire.scheduler = wiring_.scheduler;
+  wire.metrics = wiring_.runtime->metrics;
+  wire.executor = wiring_.executor;
+  wire.timestamp = downlink_timestamp_;
+  wire.earliest = tts_started_ + wiring_.runtime->profile->audio.start_lead;
   reply->playout = std::make_shared<Playout>(std::move(wire), wiring_.runtime->profile->audio, record_);
   reply->progress->voice = reply->playout;
   reply->progress->record = record_;
@@ -223,7 +237,15 @@ void Session::perform(const turn::Rest& /*action*/) {
 
 void Session::perform(const turn::Close& action) {
   if (close_reason_.empty()) close_reason_ = action.reason;
-  wiring_.connection->close(action.code, action.reason);
+  const auto close = [connection = wiring_.connection, action] {
+    connection->close(action.code, action.reason);
+  };
+  const auto drained = tts_stopped_ + wiring_.runtime->profile->audio.send_ahead + kDrain;
+  if (wiring_.scheduler->now() >= drained) {
+    close();
+  } else {
+    timer_->arm(drained, close);
+  }
 }
 
 }  // namespace parley::session

@@ -30,11 +30,11 @@ void Ledger::begin_sentence(std::string text, std::int64_t position) {
   end_ = std::max(end_, position);
 }
 
-std::string Ledger::heard(std::int64_t played) const {
+std::string Ledger::heard(std::int64_t played, std::int64_t last_end) const {
   std::string text;
   for (std::size_t i = 0; i < sentences_.size(); ++i) {
     const auto& [sentence, begin] = sentences_[i];
-    const auto end = i + 1 < sentences_.size() ? sentences_[i + 1].begin : end_;
+    const auto end = i + 1 < sentences_.size() ? sentences_[i + 1].begin : last_end;
     if (played <= begin) break;
     if (played >= end) {
       append(text, sentence);

@@ -43,6 +43,7 @@ void Machine::end_turn(Outcome outcome, std::string why) {
 }
 
 void Machine::interrupt(std::string why) {
+  wake_start_pending_ = false;
   switch (state_) {
     case State::hearing:
     case State::recognising:
@@ -114,6 +115,7 @@ void Machine::handle(const ListenStarted& event) {
     if (!in_turn_) close(1001, "the server is stopping");
     return;
   }
+  close_after_turn_ = false;  // Somebody is there after all.
   interrupt("listen start");
   mode_ = event.mode;
   listen();
@@ -133,6 +135,7 @@ void Machine::handle(const ListenStopped& /*event*/) {
 }
 
 void Machine::handle(const WakeWordHeard& event) {
+  close_after_turn_ = false;
   if (state_ == State::replying || state_ == State::hearing || state_ == State::recognising)
     interrupt("wake word");
   if (closing_) {
@@ -160,6 +163,7 @@ void Machine::handle(const AbortRequested& event) {
 void Machine::handle(const SpeechBegan& /*event*/) {
   if (state_ == State::replying) {
     if (!settings_->voice_barge_in) return;
+    close_after_turn_ = false;
     interrupt("voice");
   } else if (state_ != State::listening) {
     return;

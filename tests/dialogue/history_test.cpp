@@ -34,8 +34,8 @@ TEST(HistoryTest, ForgetsTheOldestTurnFirst) {
 }
 
 TEST(HistoryTest, OnlyWhatWasHeardIsKept) {
-  const auto kept =
-      truncate_to_heard({call({"a"}), message(Role::tool, "42"), message(Role::assistant, "It is 42 and more.")}, "It is");
+  const auto kept = truncate_to_heard(
+      {call({"a"}), message(Role::tool, "42"), message(Role::assistant, "It is 42 and more.")}, "It is");
   ASSERT_EQ(kept.size(), 3U);
   EXPECT_EQ(kept[0].text, "");
   EXPECT_EQ(kept[0].calls.size(), 1U);

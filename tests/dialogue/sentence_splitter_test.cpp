@@ -39,19 +39,21 @@ TEST_P(SentenceSplitterTest, SplitsTheSameHoweverTheTextArrives) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, SentenceSplitterTest,
-    testing::Values(
-        Case{"The lamp is on.", {"The lamp is on."}},
-        Case{"Good morning to you, it is nine. What now?", {"Good morning to you,", "it is nine.", "What now?"}},
-        Case{"Well, yes. It is 3.5 degrees, at 10:30.", {"Well, yes.", "It is 3.5 degrees, at 10:30."}},
-        Case{"Dr. Smith lives in the U.S. today. Really?! Yes.",
-             {"Dr. Smith lives in the U.S. today.", "Really?!", "Yes."}},
-        Case{"See example.com. It helps.", {"See example.com.", "It helps."}},
-        Case{"He said \"stop.\" Then he left.", {"He said \"stop.\"", "Then he left."}},
-        Case{"今天天气很好。我们出去吧！好吗？", {"今天天气很好。", "我们出去吧！", "好吗？"}},
-        Case{"Привет! Сегодня 3,5 градуса. Всё.", {"Привет!", "Сегодня 3,5 градуса.", "Всё."}},
-        Case{"Xin chào! Đèn đã bật.", {"Xin chào!", "Đèn đã bật."}},
-        Case{"no marks at all", {"no marks at all"}}, Case{"one line\nanother line", {"one line", "another line"}},
-        Case{"", {}}, Case{"   \n ", {}}, Case{"...", {"..."}}));
+    testing::Values(Case{"The lamp is on.", {"The lamp is on."}},
+                    Case{"Good morning to you, it is nine. What now?",
+                         {"Good morning to you,", "it is nine.", "What now?"}},
+                    Case{"Well, yes. It is 3.5 degrees, at 10:30.",
+                         {"Well, yes.", "It is 3.5 degrees, at 10:30."}},
+                    Case{"Dr. Smith lives in the U.S. today. Really?! Yes.",
+                         {"Dr. Smith lives in the U.S. today.", "Really?!", "Yes."}},
+                    Case{"See example.com. It helps.", {"See example.com.", "It helps."}},
+                    Case{"He said \"stop.\" Then he left.", {"He said \"stop.\"", "Then he left."}},
+                    Case{"今天天气很好。我们出去吧！好吗？", {"今天天气很好。", "我们出去吧！", "好吗？"}},
+                    Case{"Привет! Сегодня 3,5 градуса. Всё.", {"Привет!", "Сегодня 3,5 градуса.", "Всё."}},
+                    Case{"Xin chào! Đèn đã bật.", {"Xin chào!", "Đèn đã bật."}},
+                    Case{"no marks at all", {"no marks at all"}},
+                    Case{"one line\nanother line", {"one line", "another line"}}, Case{"", {}},
+                    Case{"   \n ", {}}, Case{"...", {"..."}}));
 
 TEST(SentenceSplitterTest, ATextWithoutMarksIsStillSpoken) {
   std::string text;

@@ -59,7 +59,8 @@ class FakeConnection final : public net::Connection {
     std::vector<std::string> out;
     for (const auto& message : sent) {
       auto entry = message.is_text ? message.json.value("type", "?") : std::string("frames");
-      if (message.is_text && message.json.contains("state")) entry += " " + message.json["state"].get<std::string>();
+      if (message.is_text && message.json.contains("state"))
+        entry += " " + message.json["state"].get<std::string>();
       if (!message.is_text && !out.empty() && out.back() == entry) continue;
       out.push_back(entry);
     }

@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,8 +44,8 @@ class FakeAsr final : public engine::AsrProvider {
     Millis delay{20};
     engine::AsrEvent::Kind kind = engine::AsrEvent::Kind::final;
     std::string open_error;
-    std::string error;   ///< instead of a result
-    bool silent = false; ///< never answers
+    std::string error;    ///< instead of a result
+    bool silent = false;  ///< never answers
   };
   explicit FakeAsr(std::shared_ptr<Scheduler> scheduler) : scheduler_(std::move(scheduler)) {}
 
@@ -111,7 +112,13 @@ class FakeLlm final : public engine::LlmProvider {
   Millis delay{50};
   std::string error;
   bool silent = false;
+  bool has_a_defect = false;
   std::vector<engine::ChatRequest> requests;
+
+  std::shared_ptr<const engine::SpeechGrammar> grammar(const engine::ToolSet& /*tools*/) override {
+    if (has_a_defect) throw std::runtime_error("a defect");
+    return nullptr;
+  }
 
   Task<Result<std::unique_ptr<engine::LlmStream>>> chat(engine::ChatRequest request) override {
     requests.push_back(request);

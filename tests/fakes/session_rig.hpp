@@ -63,12 +63,13 @@ class SessionRig : public testing::Test {
   }
 
   void hello(int version = 1, bool mcp = false) {
-    nlohmann::json message = {{"type", "hello"},
-                              {"version", version},
-                              {"features", {{"mcp", mcp}}},
-                              {"transport", "websocket"},
-                              {"audio_params",
-                               {{"format", "opus"}, {"sample_rate", 16000}, {"channels", 1}, {"frame_duration", 60}}}};
+    nlohmann::json message = {
+        {"type", "hello"},
+        {"version", version},
+        {"features", {{"mcp", mcp}}},
+        {"transport", "websocket"},
+        {"audio_params",
+         {{"format", "opus"}, {"sample_rate", 16000}, {"channels", 1}, {"frame_duration", 60}}}};
     framing = static_cast<protocol::Framing>(version);
     connection->say(message);
   }

@@ -104,14 +104,16 @@ TEST_F(DeviceLinkTest, EndlessListsAreCut) {
 }
 
 TEST_F(DeviceLinkTest, MalformedListsAreErrorsAndMalformedToolsAreLeftOut) {
-  for (const auto& bad : {json("text"), json(7), json::object(), json{{"tools", "none"}}, json{{"tools", nullptr}}}) {
+  for (const auto& bad :
+       {json("text"), json(7), json::object(), json{{"tools", "none"}}, json{{"tools", nullptr}}}) {
     device = [&](const json& message) { answer(message, bad); };
     const auto tools = world.run(link.list_tools(false, 1s));
     ASSERT_TRUE(tools.has_value());
     EXPECT_EQ(tools->error().code, Errc::invalid_input) << bad;
   }
   device = [&](const json& message) {
-    answer(message, {{"tools", {1, {{"name", 2}}, {{"name", ""}}, {{"name", "ok"}, {"inputSchema", "none"}}}}});
+    answer(message,
+           {{"tools", {1, {{"name", 2}}, {{"name", ""}}, {{"name", "ok"}, {"inputSchema", "none"}}}}});
   };
   const auto tools = world.run(link.list_tools(false, 1s));
   ASSERT_EQ((*tools)->size(), 1U);
@@ -135,14 +137,17 @@ TEST_F(DeviceLinkTest, ResultsErrorsAndImagesComeBackAsText) {
     bool failed;
   };
   const std::vector<Case> cases = {
-      {{{"result", {{"content", {{{"type", "text"}, {"text", "true"}}}}, {"isError", false}}}}, "true", false},
+      {{{"result", {{"content", {{{"type", "text"}, {"text", "true"}}}}, {"isError", false}}}},
+       "true",
+       false},
       {{{"result", {{"content", {{{"type", "text"}, {"text", "no"}}}}, {"isError", true}}}}, "no", true},
       {{{"error", {{"message", "Unknown tool: x"}}}}, "Unknown tool: x", true},
       {{{"error", {{"code", -32603}, {"message", 5}}}}, "the device answered with an error", true},
       {{{"result", {{"content", {{{"type", "image"}, {"data", "AAAA"}, {"mimeType", "image/png"}}}}}}},
        "[an image, image/png]",
        false},
-      {{{"result", {{"content", {{{"type", "image"}, {"image", {{"mimeType", "image/jpeg"}, {"data", "AA"}}}}}}}}},
+      {{{"result",
+         {{"content", {{{"type", "image"}, {"image", {{"mimeType", "image/jpeg"}, {"data", "AA"}}}}}}}}},
        "[an image, image/jpeg]",
        false},
       {{{"result", "text"}}, "The tool gave a malformed result.", true},
@@ -217,7 +222,9 @@ TEST_F(DeviceLinkTest, TheHostRoutesByModelNameAndRefusesUnknownOnes) {
   Tool lamp;
   lamp.name = "self.lamp.turn_on";
   host.set_device(&link, {lamp});
-  device = [this](const json& message) { answer(message, {{"content", {{{"type", "text"}, {"text", "true"}}}}}); };
+  device = [this](const json& message) {
+    answer(message, {{"content", {{{"type", "text"}, {"text", "true"}}}}});
+  };
   EXPECT_EQ(result_of(host.call({"1", "self_lamp_turn_on", json::object()})).text, "true");
   EXPECT_EQ(sent[0]["params"]["name"], "self.lamp.turn_on");
   EXPECT_TRUE(result_of(host.call({"2", "self.lamp.turn_on", json::object()})).failed);

@@ -64,7 +64,9 @@ TEST(AuthenticateTest, NamesTheTokenOrNothing) {
   }
 }
 
-TEST(AuthenticateTest, MadeUpTokensDiffer) { EXPECT_NE(make_token(), make_token()); }
+TEST(AuthenticateTest, MadeUpTokensDiffer) {
+  EXPECT_NE(make_token(), make_token());
+}
 
 }  // namespace
 }  // namespace parley::server

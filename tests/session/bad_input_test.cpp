@@ -142,6 +142,16 @@ TEST_F(BadInputTest, AudioFasterThanRealTimeIsCutOff) {
   EXPECT_EQ(connection->closed->first, 1008);
 }
 
+TEST_F(BadInputTest, ADefectEndsTheSessionWith1011AndEscapesNowhere) {
+  connect();
+  hello();
+  llm->has_a_defect = true;
+  listen();
+  ASSERT_TRUE(connection->closed);
+  EXPECT_EQ(connection->closed->first, 1011);
+  EXPECT_TRUE(ended);
+}
+
 TEST_F(BadInputTest, NoHelloIsClosed) {
   connect();
   advance(settings->server.handshake_timeout + 1s);
@@ -184,15 +194,22 @@ TEST_F(BadInputTest, MessagesInAnyOrderKeepThePromises) {
         [&] { audio(480ms, false); },
         [&] { utter(); },
         [&] { advance(400ms); },
-        [&] { connection->say({{"type", "listen"}, {"state", "detect"}, {"text", "hey"}}); },
+        [&] {
+          connection->say({{"type", "listen"}, {"state", "detect"}, {"text", "hey"}});
+        },
         [&] { connection->say_text(kBadTexts[random() % kBadTexts.size()]); },
-        [&] { connection->send_audio({1, 2, 3, 4, 5}); },
+        [&] {
+          connection->send_audio({1, 2, 3, 4, 5});
+        },
         [&] { connection->say(R"({"type":"mcp","payload":{"jsonrpc":"2.0","id":1,"result":{}}})"_json); },
-        [&] { connection->say({{"type", "goodbye"}}); },
+        [&] {
+          connection->say({{"type", "goodbye"}});
+        },
     };
     for (int step = 0; step < 25 && !connection->closed; ++step) steps[random() % steps.size()]();
     advance(2min);
-    EXPECT_EQ(connection->texts("tts", "start").size(), connection->texts("tts", "stop").size()) << "run " << run;
+    EXPECT_EQ(connection->texts("tts", "start").size(), connection->texts("tts", "stop").size())
+        << "run " << run;
     EXPECT_EQ(asr->living, 0);
     connection->vanish();
     advance(1s);

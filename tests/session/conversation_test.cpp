@@ -47,10 +47,38 @@ TEST_F(ConversationTest, TtsStopComesWhenTheLastFrameHasPlayed) {
   EXPECT_EQ(stop - frames.front().at, static_cast<int>(frames.size()) * 60ms);
 }
 
+TEST_F(ConversationTest, TheFirstFrameLeavesTheDeviceTimeToClearItsQueue) {
+  llm->delay = 0ms;
+  tts->delay = 0ms;
+  connect();
+  hello();
+  listen();
+  utter();
+  advance(10s);
+  const auto start = connection->texts("tts", "start").at(0).at;
+  EXPECT_EQ(connection->frames().at(0).at - start, settings->profile.audio.start_lead);
+}
+
+TEST_F(ConversationTest, AGoodbyeIsPlayedOutBeforeTheConnectionGoes) {
+  llm->reply = [](const auto&) {
+    return std::vector<test::FakeLlm::What>{engine::TextDelta{"Goodbye."}, engine::EndConversation{}};
+  };
+  connect();
+  hello();
+  listen();
+  utter();
+  while (connection->texts("tts", "stop").empty()) advance(10ms);
+  advance(settings->profile.audio.send_ahead);
+  EXPECT_FALSE(connection->closed);
+  advance(1s);
+  EXPECT_TRUE(connection->closed);
+}
+
 TEST_F(ConversationTest, FramesAreNeverEarlierThanTheSendAhead) {
   settings->profile.audio.send_ahead = 120ms;
   llm->reply = [](const auto&) {
-    return std::vector<test::FakeLlm::What>{engine::TextDelta{"This is a rather long answer. It has two sentences."}};
+    return std::vector<test::FakeLlm::What>{
+        engine::TextDelta{"This is a rather long answer. It has two sentences."}};
   };
   connect();
   hello();
@@ -117,13 +145,15 @@ TEST_F(ConversationTest, AVoiceInterruptsInRealtimeAndItsFirstWordIsKept) {
   audio(1s, false);
   EXPECT_EQ(turn_log->lines.at(0)["outcome"], "interrupted");
   EXPECT_EQ(turn_log->lines.at(0)["why"], "voice");
-  EXPECT_GE(asr->samples_heard, 16U * 850) << "what came before the interruption was decided is recognised too";
+  EXPECT_GE(asr->samples_heard, 16U * 850)
+      << "what came before the interruption was decided is recognised too";
 }
 
 TEST_F(ConversationTest, AbortIsSilenceAtOnce) {
   settings->profile.persona = "";
   llm->reply = [](const auto&) {
-    return std::vector<test::FakeLlm::What>{engine::TextDelta{"One two three four five six seven eight nine ten."}};
+    return std::vector<test::FakeLlm::What>{
+        engine::TextDelta{"One two three four five six seven eight nine ten."}};
   };
   connect();
   hello();
@@ -183,7 +213,8 @@ TEST_F(ConversationTest, ListenStartWhileSpeakingBeginsAnew) {
 TEST_F(ConversationTest, ToolsOfTheDeviceAreCalledAndTheirResultsRead) {
   llm->reply = [](const engine::ChatRequest& request) {
     if (request.messages.back().role == engine::Message::Role::tool) {
-      return std::vector<test::FakeLlm::What>{engine::TextDelta{"Result: " + request.messages.back().text + "."}};
+      return std::vector<test::FakeLlm::What>{
+          engine::TextDelta{"Result: " + request.messages.back().text + "."}};
     }
     return std::vector<test::FakeLlm::What>{
         engine::ToolCall{"1", request.tools->tools.at(0).name, json::object()}};
@@ -192,7 +223,8 @@ TEST_F(ConversationTest, ToolsOfTheDeviceAreCalledAndTheirResultsRead) {
   hello(1, true);
   const auto reply = [&](json result) {
     const auto request = connection->texts("mcp").back().json["payload"];
-    connection->say({{"type", "mcp"}, {"payload", {{"jsonrpc", "2.0"}, {"id", request["id"]}, {"result", result}}}});
+    connection->say(
+        {{"type", "mcp"}, {"payload", {{"jsonrpc", "2.0"}, {"id", request["id"]}, {"result", result}}}});
   };
   EXPECT_EQ(connection->texts("mcp").back().json["payload"]["method"], "initialize");
   reply({{"protocolVersion", "2024-11-05"}});
@@ -224,11 +256,13 @@ TEST_F(ConversationTest, AToolThatNeverAnswersDoesNotEndTheTurn) {
   connect();
   hello(1, true);
   connection->say(R"({"type":"mcp","payload":{"jsonrpc":"2.0","id":1,"result":{}}})"_json);
-  connection->say(R"({"type":"mcp","payload":{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"self.slow"}]}}})"_json);
+  connection->say(
+      R"({"type":"mcp","payload":{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"self.slow"}]}}})"_json);
   listen();
   utter();
   advance(60s);
-  EXPECT_EQ(connection->texts("tts", "sentence_start").at(0).json["text"], "the device did not answer in time.");
+  EXPECT_EQ(connection->texts("tts", "sentence_start").at(0).json["text"],
+            "the device did not answer in time.");
   EXPECT_EQ(last_turn()["outcome"], "completed");
   EXPECT_EQ(last_turn()["tools"][0]["ok"], false);
 }
@@ -242,7 +276,8 @@ TEST_F(ConversationTest, AModelThatAsksForToolsForEverIsStopped) {
   listen();
   utter();
   advance(60s);
-  EXPECT_EQ(llm->requests.size(), 8U);
+  EXPECT_EQ(llm->requests.size(), 9U);
+  EXPECT_TRUE(llm->requests.back().tools->tools.empty()) << "the last round has to answer";
   EXPECT_EQ(last_turn()["outcome"], "failed");
   EXPECT_EQ(tts->spoken.back(), settings->profile.session.apology);
 }

@@ -113,7 +113,8 @@ TEST_F(MachineTest, AbortInRealtimeListensOn) {
 
 TEST_F(MachineTest, ListenStartWhileSpeakingIsAbortAndStart) {
   until_replying(ListenMode::automatic);
-  EXPECT_THAT(on(ListenStarted{ListenMode::manual}), ElementsAre("cancel reply", "tts stop", "interrupted 1", "listen"));
+  EXPECT_THAT(on(ListenStarted{ListenMode::manual}),
+              ElementsAre("cancel reply", "tts stop", "interrupted 1", "listen"));
   EXPECT_EQ(machine.mode(), ListenMode::manual);
 }
 
@@ -249,18 +250,19 @@ TEST(MachinePropertyTest, EveryStartHasItsStopWhateverHappens) {
     };
     for (int step = 0; step < 40; ++step) {
       const auto generation = machine.generation() - static_cast<Generation>(random() % 4 == 0);
-      const std::vector<Event> events = {ListenStarted{static_cast<ListenMode>(random() % 3)},
-                                         ListenStopped{},
-                                         WakeWordHeard{"w"},
-                                         AbortRequested{},
-                                         SpeechBegan{},
-                                         SpeechEnded{random() % 3 == 0},
-                                         Recognised{generation, random() % 3 == 0 ? "" : "t", random() % 4 == 0},
-                                         RecognitionFailed{generation, "f"},
-                                         ReplyPlayed{generation, random() % 9 == 0, random() % 5 == 0, "w"},
-                                         NoVoiceTimedOut{},
-                                         IdleTimedOut{},
-                                         SpeechBegan{}};
+      const std::vector<Event> events = {
+          ListenStarted{static_cast<ListenMode>(random() % 3)},
+          ListenStopped{},
+          WakeWordHeard{"w"},
+          AbortRequested{},
+          SpeechBegan{},
+          SpeechEnded{random() % 3 == 0},
+          Recognised{generation, random() % 3 == 0 ? "" : "t", random() % 4 == 0},
+          RecognitionFailed{generation, "f"},
+          ReplyPlayed{generation, random() % 9 == 0, random() % 5 == 0, "w"},
+          NoVoiceTimedOut{},
+          IdleTimedOut{},
+          SpeechBegan{}};
       carry_out(events[random() % events.size()]);
       if (HasFatalFailure()) FAIL() << "run " << run << " step " << step;
       if (machine.state() == State::idle || machine.state() == State::listening) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
-#include <string>
+#include <span>
+#include <string_view>
 
 #include "parley/audio/pcm.hpp"
 #include "parley/core/error.hpp"

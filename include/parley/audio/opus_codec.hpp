@@ -10,6 +10,10 @@
 
 namespace parley::audio {
 
+/// How much audio a packet holds, from its first bytes (RFC 6716, section 3.1); `nominal` for DTX packets of
+/// 1 or 2 bytes and for what is no Opus.
+Duration packet_duration(std::span<const std::uint8_t> packet, Millis nominal);
+
 /// One Opus stream of a device, mono. Costs 18 KB: made when a conversation starts.
 class OpusDecoder {
  public:

@@ -67,20 +67,21 @@ struct AudioSettings {
   int bitrate = 32000;
   int complexity = 5;  ///< Opus, 0 to 10
   Millis send_ahead = 180ms;
+  Millis start_lead = 30ms;      ///< from `tts start` to the first frame, at least
   Millis buffer = 600ms;         ///< synthesised audio that waits, beyond what is sent
-  Millis max_uplink_burst = 2s;  ///< audio beyond real time before frames are dropped
+  Millis max_uplink_burst = 4s;  ///< audio beyond real time before frames are dropped
 
   friend bool operator==(const AudioSettings&, const AudioSettings&) = default;
 };
 
 struct DetectorSettings {
-  Millis speech_start = 60ms;  ///< voice needed before an utterance begins
-  Millis pre_roll = 400ms;     ///< kept from before the beginning
-  Millis min_speech = 160ms;   ///< shorter utterances are noise
-  Millis end_silence = 700ms;  ///< silence that ends an utterance (auto and realtime)
+  Millis speech_start = 100ms;  ///< voice needed before an utterance begins
+  Millis pre_roll = 400ms;      ///< kept from before the beginning
+  Millis min_speech = 160ms;    ///< shorter utterances are noise
+  Millis end_silence = 700ms;   ///< silence that ends an utterance (auto and realtime)
   Millis max_utterance = 20s;
   bool adaptive = true;   ///< follows the noise level
-  double min_snr_db = 6;  ///< voice must be this much over the noise level
+  double min_snr_db = 5;  ///< voice must be this much over the noise level
 
   friend bool operator==(const DetectorSettings&, const DetectorSettings&) = default;
 };

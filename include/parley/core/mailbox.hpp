@@ -13,8 +13,9 @@
 namespace parley {
 
 /// Carries the events of one engine stream from any thread to one coroutine on an I/O thread.
-/// Producers keep a weak or shared pointer; the consumer calls next(). After close() or fail() what
-/// was sent before is still delivered, then the end (nullopt) or the error, again and again.
+/// After close() or fail() what was sent before is still delivered, then the end (nullopt) or the error,
+/// again and again. Nothing of Asio is in it but while somebody waits, so producers may keep it longer than
+/// the I/O thread lives.
 template <class T>
 class Mailbox : public std::enable_shared_from_this<Mailbox<T>> {
  public:
@@ -24,12 +25,10 @@ class Mailbox : public std::enable_shared_from_this<Mailbox<T>> {
 
   /// Thread-safe. Dropped silently after the end.
   void send(T value) {
-    {
-      const std::scoped_lock lock(mutex_);
-      if (ended_) return;
-      queue_.push_back(std::move(value));
-    }
-    wake();
+    const std::scoped_lock lock(mutex_);
+    if (ended_) return;
+    queue_.push_back(std::move(value));
+    wake_locked();
   }
   /// Thread-safe: a clean end.
   void close() { end(std::nullopt); }
@@ -39,6 +38,7 @@ class Mailbox : public std::enable_shared_from_this<Mailbox<T>> {
   /// The next event; nullopt at a clean end. One consumer only.
   Task<Result<std::optional<T>>> next() {
     const auto self = this->shared_from_this();
+    const auto event = std::make_shared<AsyncEvent>(executor_);
     while (true) {
       {
         const std::scoped_lock lock(mutex_);
@@ -51,8 +51,9 @@ class Mailbox : public std::enable_shared_from_this<Mailbox<T>> {
           if (error_) co_return Result<std::optional<T>>(*error_);
           co_return Result<std::optional<T>>(std::optional<T>());
         }
+        waiting_ = event;
       }
-      co_await event_.wait();
+      co_await event->wait();
     }
   }
 
@@ -62,20 +63,20 @@ class Mailbox : public std::enable_shared_from_this<Mailbox<T>> {
   }
 
  private:
-  explicit Mailbox(asio::any_io_executor executor) : executor_(std::move(executor)), event_(executor_) {}
+  explicit Mailbox(asio::any_io_executor executor) : executor_(std::move(executor)) {}
 
   void end(std::optional<Error> error) {
-    {
-      const std::scoped_lock lock(mutex_);
-      if (ended_) return;
-      ended_ = true;
-      error_ = std::move(error);
-    }
-    wake();
+    const std::scoped_lock lock(mutex_);
+    if (ended_) return;
+    ended_ = true;
+    error_ = std::move(error);
+    wake_locked();
   }
 
-  void wake() {
-    asio::post(executor_, [self = this->shared_from_this()] { self->event_.notify(); });
+  void wake_locked() {
+    if (auto event = waiting_.lock()) {
+      asio::post(executor_, [event = std::move(event)] { event->notify(); });
+    }
   }
 
   mutable std::mutex mutex_;
@@ -83,7 +84,7 @@ class Mailbox : public std::enable_shared_from_this<Mailbox<T>> {
   bool ended_ = false;
   std::optional<Error> error_;
   asio::any_io_executor executor_;
-  AsyncEvent event_;
+  std::weak_ptr<AsyncEvent> waiting_;  ///< the consumer's, while it is suspended in next()
 };
 
 }  // namespace parley

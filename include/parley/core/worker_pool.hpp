@@ -53,6 +53,7 @@ class WorkerPool {
   std::size_t threads_;
   std::size_t max_pending_;
   std::atomic<std::size_t> pending_{0};
+  std::atomic<bool> stopping_{false};
   asio::thread_pool pool_;
 };
 

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "parley/server/deployment.hpp"
+
 namespace parley::server {
 
 struct ServeOptions {
@@ -11,6 +13,12 @@ struct ServeOptions {
   std::optional<std::string> listen;    ///< instead of server.listen
   std::optional<std::string> turn_log;  ///< instead of turn_log
 };
+
+/// All engine types that are built in.
+engine::Registry built_in_engines();
+
+/// The text by the embedded voice; null where it cannot.
+std::shared_ptr<const audio::Pcm> embedded_voice(const std::string& text);
 
 /// `parley serve`: runs until SIGTERM or SIGINT. SIGHUP reads the configuration again. The exit code: 0, or 2
 /// with one sentence on standard error where it cannot start.

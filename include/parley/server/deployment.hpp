@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -9,9 +10,6 @@
 
 namespace parley::server {
 
-/// All engine types that are built in.
-engine::Registry built_in_engines();
-
 /// One configuration in force: its engines made, one runtime a profile. Immutable; sessions keep the one they
 /// began with when a newer is loaded.
 class Deployment {
@@ -20,6 +18,8 @@ class Deployment {
     std::shared_ptr<WorkerPool> workers;
     std::shared_ptr<Metrics> metrics;
     std::shared_ptr<session::TurnLog> turn_log;
+    /// Speaks without any configured engine, for the apology when the voice is down; null where it cannot.
+    std::function<std::shared_ptr<const audio::Pcm>(const std::string& text)> synthesize;
   };
 
   /// Throws Failure: an unknown engine type, a wrong key in an engine's block, an engine that cannot be made.

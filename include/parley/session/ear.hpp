@@ -38,6 +38,8 @@ class Ear : public std::enable_shared_from_this<Ear> {
   /// Push to talk was released.
   void end_utterance();
   bool listening() const { return detector_ != nullptr; }
+  /// Rises with every listen() and stop(): events of an older one are about speech that is gone.
+  std::uint64_t epoch() const { return epoch_; }
 
   /// One Opus packet. Errc::invalid_input: it cannot be decoded; the session goes on.
   Result<> push(std::span<const std::uint8_t> packet);
@@ -67,8 +69,10 @@ class Ear : public std::enable_shared_from_this<Ear> {
   std::unique_ptr<Timer> gap_timer_;
   TimePoint last_audio_{};
   std::vector<std::int16_t> scratch_;
-  std::vector<std::int16_t> begun_;  ///< of an utterance that has no recogniser yet
+  std::vector<std::int16_t> uncleaned_;  ///< less than a block of the suppressor's
+  std::vector<std::int16_t> begun_;      ///< of an utterance that has no recogniser yet
   bool in_utterance_ = false;
+  std::uint64_t epoch_ = 0;
   std::optional<TimePoint> speech_ended_;
   std::optional<TimePoint> endpoint_decided_;
   std::shared_ptr<Recognition> recognition_;

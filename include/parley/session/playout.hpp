@@ -34,6 +34,8 @@ class Playout final : public dialogue::Voice, public std::enable_shared_from_thi
     asio::any_io_executor executor;
     /// The next downlink timestamp in ms (framing 2): non-zero, rising over the whole session.
     std::shared_ptr<std::uint32_t> timestamp;
+    /// The first frame does not leave before: the device is still clearing its queue.
+    TimePoint earliest = TimePoint::min();
   };
 
   Playout(Wire wire, const config::AudioSettings& settings, std::shared_ptr<dialogue::TurnRecord> record);

@@ -74,6 +74,9 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Queues an event for the machine; it is handled when the current handler is done.
   void post(turn::Event event);
   void drain();
+  bool stale(const turn::Event& event) const;
+  template <class Work>
+  void guarded(Work work);
   void tear_down(std::string_view why);
 
   // session_actions.cpp: what the machine asks for
@@ -126,6 +129,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::string user_text_;
   std::unique_ptr<Timer> timer_;  ///< hello, then the silence that the machine waits for
   std::shared_ptr<std::uint32_t> downlink_timestamp_ = std::make_shared<std::uint32_t>(1);
+  TimePoint tts_started_{};
+  TimePoint tts_stopped_{};
   FloodGuard flood_;
   RateLimit message_rate_;
   RateLimit audio_rate_;

@@ -28,9 +28,12 @@ struct AbortRequested {
   std::string reason;
 };
 /// The detector heard an utterance begin; while a reply plays, this is a barge-in.
-struct SpeechBegan {};
+struct SpeechBegan {
+  std::uint64_t epoch = 0;  ///< of the listening that heard it; the session drops those of an older one
+};
 struct SpeechEnded {
   bool too_short = false;
+  std::uint64_t epoch = 0;
 };
 /// The recogniser's one result for the utterance; empty text: nothing was understood.
 struct Recognised {

@@ -9,10 +9,12 @@ namespace parley::turn {
 /// frame, so nothing drifts; after an underrun the reckoning starts anew. Pure.
 class Pacer {
  public:
-  Pacer(Duration frame, Duration send_ahead) : frame_(frame), send_ahead_(send_ahead) {}
+  /// `earliest`: when the first frame may leave.
+  Pacer(Duration frame, Duration send_ahead, TimePoint earliest = TimePoint::min())
+      : frame_(frame), send_ahead_(send_ahead), earliest_(earliest) {}
 
-  /// When the next frame may leave; the far past for the first one.
-  TimePoint next_due() const { return frames_ == 0 ? TimePoint::min() : playout_end() - send_ahead_; }
+  /// When the next frame may leave.
+  TimePoint next_due() const { return frames_ == 0 ? earliest_ : playout_end() - send_ahead_; }
 
   /// One frame left at `now`. True: the device had run dry before it.
   bool sent(TimePoint now) {
@@ -41,6 +43,7 @@ class Pacer {
  private:
   Duration frame_;
   Duration send_ahead_;
+  TimePoint earliest_;
   TimePoint start_{};
   std::int64_t frames_ = 0;
   std::int64_t since_start_ = 0;

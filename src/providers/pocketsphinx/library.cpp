@@ -28,11 +28,12 @@ void keep_complaint(void* /*user*/, err_lvl_t level, const char* format, ...) {
 std::mutex& setup_mutex() {
   static std::mutex mutex;
   static const bool silenced = [] {
-    err_set_logfp(nullptr);  // where the settings of every decoder would go
     err_set_callback(keep_complaint, nullptr);
     return true;
   }();
   static_cast<void>(silenced);
+  // The library prints its configuration past the callback, to a stream that each thread has of its own.
+  err_set_logfp(nullptr);
   return mutex;
 }
 

@@ -1,0 +1,34 @@
+// The one place that names concrete engines.
+#include "parley/core/log.hpp"
+#include "parley/providers/flite_tts.hpp"
+#include "parley/providers/intents_llm.hpp"
+#include "parley/providers/pocketsphinx_asr.hpp"
+#include "parley/providers/simulated.hpp"
+#include "parley/providers/webrtc_vad.hpp"
+#include "parley/server/app.hpp"
+
+namespace parley::server {
+
+engine::Registry built_in_engines() {
+  engine::Registry registry;
+  registry.vad["webrtc_vad"] = providers::webrtc_vad_from_config;
+  registry.asr["pocketsphinx"] = providers::pocketsphinx_from_config;
+  registry.asr["simulated_asr"] = providers::simulated_asr_from_config;
+  registry.llm["intents"] = providers::intents_from_config;
+  registry.llm["simulated_llm"] = providers::simulated_llm_from_config;
+  registry.tts["flite"] = providers::flite_from_config;
+  registry.tts["simulated_tts"] = providers::simulated_tts_from_config;
+  return registry;
+}
+
+std::shared_ptr<const audio::Pcm> embedded_voice(const std::string& text) {
+  if (text.empty()) return nullptr;
+  auto clip = providers::flite_synthesize(text, "slt");
+  if (!clip) {
+    log::warn("the embedded voice cannot speak", {{"why", clip.error().message}});
+    return nullptr;
+  }
+  return std::make_shared<const audio::Pcm>(std::move(*clip));
+}
+
+}  // namespace parley::server

@@ -1,0 +1,99 @@
+#include "parley/engine/decorators.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fakes/fake_engines.hpp"
+
+namespace parley::engine {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+struct FallbackTest : testing::Test {
+  test::World world;
+  std::shared_ptr<Metrics> metrics = std::make_shared<Metrics>();
+
+  template <class Event>
+  std::vector<Event> all(EventStream<Event>& stream, std::optional<Error>* error = nullptr) {
+    std::vector<Event> events;
+    while (true) {
+      auto next = world.run(stream.next());
+      if (!next) break;
+      if (!*next) {
+        if (error != nullptr) *error = next->error();
+        break;
+      }
+      if (!**next) break;
+      events.push_back(std::move(***next));
+    }
+    return events;
+  }
+};
+
+TEST_F(FallbackTest, TheNextModelAnswersWhenTheFirstFailsBeforeItsFirstEvent) {
+  auto broken = std::make_shared<test::FakeLlm>(world.scheduler);
+  broken->error = "500";
+  auto good = std::make_shared<test::FakeLlm>(world.scheduler);
+  const auto llm = with_fallback({{"cloud", broken}, {"local", good}}, metrics);
+  ChatRequest request;
+  request.messages.emplace_back().text = "hi";
+  auto stream = world.run(llm->chat(request));
+  ASSERT_TRUE(stream && *stream);
+  const auto events = all(***stream);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(good->requests.at(0).messages.at(0).text, "hi") << "the whole request goes on";
+  EXPECT_THAT(metrics->text(), HasSubstr(R"(engine="cloud")"));
+}
+
+TEST_F(FallbackTest, TheLastFailureIsTheCallers) {
+  auto first = std::make_shared<test::FakeTts>(world.scheduler);
+  first->error = "one";
+  auto second = std::make_shared<test::FakeTts>(world.scheduler);
+  second->error = "two";
+  const auto tts = with_fallback({{"a", first}, {"b", second}}, metrics);
+  auto stream = world.run(tts->speak({"text", "", "en"}));
+  std::optional<Error> error;
+  EXPECT_TRUE(all(***stream, &error).empty());
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->message, "two");
+}
+
+TEST_F(FallbackTest, NothingIsRepeatedAfterTheFirstEvent) {
+  auto first = std::make_shared<test::FakeLlm>(world.scheduler);
+  auto second = std::make_shared<test::FakeLlm>(world.scheduler);
+  const auto llm = with_fallback({{"a", first}, {"b", second}}, metrics);
+  auto stream = world.run(llm->chat({}));
+  auto event = world.run((**stream)->next());
+  ASSERT_TRUE(event && *event && **event);
+  first->error = "broke in the middle";
+  std::optional<Error> error;
+  EXPECT_TRUE(all(***stream, &error).empty());
+  EXPECT_TRUE(error);
+  EXPECT_TRUE(second->requests.empty());
+}
+
+TEST_F(FallbackTest, ASecondRecogniserHearsEverythingFromTheBeginning) {
+  for (const bool at_open : {true, false}) {
+    auto first = std::make_shared<test::FakeAsr>(world.scheduler);
+    (at_open ? first->answers[0].open_error : first->answers[0].error) = "down";
+    auto second = std::make_shared<test::FakeAsr>(world.scheduler);
+    second->answers[0].text = "from the second";
+    const auto asr = with_fallback({{"a", first}, {"b", second}}, metrics);
+    auto stream = world.run(asr->open({}));
+    ASSERT_TRUE(stream && *stream);
+    (**stream)->push(std::vector<std::int16_t>(1000));
+    (**stream)->push(std::vector<std::int16_t>(500));
+    (**stream)->finish();
+    const auto event = world.run((**stream)->next());
+    ASSERT_TRUE(event && *event && **event);
+    EXPECT_EQ((**event)->text, "from the second");
+    EXPECT_EQ(second->samples_heard, 1500U);
+    stream->value().reset();
+    EXPECT_EQ(first->living + second->living, 0);
+  }
+}
+
+}  // namespace
+}  // namespace parley::engine
