@@ -115,6 +115,7 @@ PocketsphinxSettings pocketsphinx_settings(const config::Node& node) {
   settings.remove_noise = node.get("remove_noise", settings.remove_noise);
   settings.reject = node.get("reject", settings.reject);
   settings.min_score = node.get("min_score", settings.min_score, -1000.0, 1000.0);
+  settings.max_unexplained = node.get("max_unexplained", settings.max_unexplained, 0.0, 1000.0);
   settings.max_frames_per_word = node.get("max_frames_per_word", settings.max_frames_per_word, 0.0, 1000.0);
   if (!std::filesystem::is_directory(settings.model)) {
     node.fail("model", "there is no acoustic model in " + settings.model.string() +

@@ -118,6 +118,18 @@ TEST_F(PocketsphinxAsr, RejectionCanBeSwitchedOff) {
   EXPECT_EQ(drawn_out->kind, Kind::rejected);
 }
 
+TEST_F(PocketsphinxAsr, RejectsACommandInTheMiddleOfOtherSpeech) {
+  auto samples = test::spoken("yesterday we went swimming in the river with our old friends and", "rms");
+  for (const char* more :
+       {"turn on the kitchen light", "because nobody would ever believe a word of that story"}) {
+    const auto part = test::spoken(more, "rms");
+    samples.insert(samples.end(), part.begin() + 4000, part.end());
+  }
+  const auto event = hear(*make(), lights(), samples);
+  ASSERT_TRUE(event.has_value());
+  EXPECT_TRUE(event->kind == Kind::rejected || event->text.empty()) << event->text;
+}
+
 TEST_F(PocketsphinxAsr, NoiseAndSilenceAreNoCommand) {
   const auto provider = make();
   std::mt19937 random(1);
@@ -396,7 +408,8 @@ TEST_F(PocketsphinxAsr, AFullWorkerPoolIsAnErrorAtTheEnd) {
 
 TEST(PocketsphinxConfig, ReadsAndRefuses) {
   const auto good = config::Node::parse(
-      "{max_decoders: 4, beam: 48, remove_noise: true, reject: false, min_score: -7.5, max_frames_per_word: "
+      "{max_unexplained: 0.25, max_decoders: 4, beam: 48, remove_noise: true, reject: false, min_score: "
+      "-7.5, max_frames_per_word: "
       "60}",
       "test.yaml");
   const auto settings = pocketsphinx_settings(good);
@@ -406,6 +419,7 @@ TEST(PocketsphinxConfig, ReadsAndRefuses) {
   EXPECT_TRUE(settings.remove_noise);
   EXPECT_FALSE(settings.reject);
   EXPECT_EQ(settings.min_score, -7.5);
+  EXPECT_EQ(settings.max_unexplained, 0.25);
   EXPECT_EQ(settings.max_frames_per_word, 60);
   EXPECT_EQ(settings.model, PocketsphinxSettings{}.model);
   const engine::EngineContext context{std::make_shared<WorkerPool>(1, 8)};

@@ -22,19 +22,20 @@ struct PocketsphinxSettings {
   /// Utterances decoded at the same time, and decoders kept (5 to 10 MB each); more utterances wait, with
   /// their audio.
   std::size_t max_decoders = 32;
-  /// The search keeps what is within this of the best, as a power of ten: 48 is fast, 80 finds more in noise.
-  int beam = 80;
+  /// The search keeps what is within this of the best, as a power of ten: 48 is fast, 80 finds little more.
+  int beam = 60;
   /// The recogniser's own noise removal, for steady noise; it costs accuracy in the noises of a kitchen.
   bool remove_noise = false;
 
-  /// Refuse speech that is nothing of the grammar.
+  /// Refuse speech that is nothing of the grammar, by any of the three limits.
   bool reject = true;
-  /// How well the grammar has to explain a frame (10 ms) compared with phones in any order, on average; lower
-  /// accepts more.
-  double min_score = -2.0;
-  /// Frames a word lasts on average, silence included; speech with fewer words for its length is refused. 0:
-  /// no limit.
-  double max_frames_per_word = 0;
+  /// How well the grammar has to explain a spoken frame (10 ms) compared with phones in any order, on
+  /// average; lower accepts more.
+  double min_score = -14.0;
+  /// Frames taken for silence though they are as loud as the words, per spoken frame; higher accepts more.
+  double max_unexplained = 0.5;
+  /// Frames a word lasts on average.
+  double max_frames_per_word = 70;
 };
 
 /// The embedded recogniser for what a SpeechGrammar allows. Decoding goes along with the audio on `workers`,
@@ -46,7 +47,7 @@ std::shared_ptr<engine::AsrProvider> make_pocketsphinx(PocketsphinxSettings sett
                                                        std::shared_ptr<WorkerPool> workers);
 
 /// Keys: `model`, `dictionary` (relative to the file), `max_decoders`, `beam`, `remove_noise`, `reject`,
-/// `min_score`, `max_frames_per_word`: as in PocketsphinxSettings.
+/// `min_score`, `max_unexplained`, `max_frames_per_word`: as in PocketsphinxSettings.
 PocketsphinxSettings pocketsphinx_settings(const config::Node& node);
 std::shared_ptr<engine::AsrProvider> pocketsphinx_from_config(const config::Node& node,
                                                               const engine::EngineContext& context);

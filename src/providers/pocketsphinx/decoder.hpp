@@ -13,7 +13,7 @@ namespace parley::providers::pocketsphinx {
 
 struct DecoderOptions {
   std::filesystem::path model;
-  int beam = 80;
+  int beam = 60;  ///< PocketsphinxSettings::beam
   bool remove_noise = false;
   /// Also hears the utterance as phones in any order, for Heard::score.
   bool score = true;
@@ -23,10 +23,14 @@ struct DecoderOptions {
 struct Heard {
   std::string text;  ///< empty: nothing of the grammar
   std::size_t words = 0;
-  std::size_t frames = 0;  ///< of 10 ms
-  /// How much better the grammar explains a frame than phones in any order (mostly below 0 for other speech).
-  /// 0 without DecoderOptions::score.
+  std::size_t frames = 0;         ///< of 10 ms, all
+  std::size_t spoken_frames = 0;  ///< in words
+  /// How much better the grammar explains a spoken frame than phones in any order. 0 without
+  /// DecoderOptions::score.
   double score = 0;
+  /// Frames taken for silence though louder than half of the spoken ones, per spoken frame: speech that the
+  /// grammar has no words for.
+  double unexplained = 0;
 };
 
 /// One pocketsphinx decoder (with the one for scores): hears one utterance after another against one grammar.

@@ -182,10 +182,13 @@ Utterance::Event Utterance::judge(Heard heard) const {
   Event event;
   if (heard.frames < kMinFrames || heard.text.empty()) return event;
   event.text = std::move(heard.text);
-  const double frames_per_word = static_cast<double>(heard.frames) / static_cast<double>(heard.words);
-  const bool drawn_out = settings.max_frames_per_word > 0 && frames_per_word > settings.max_frames_per_word;
-  if (settings.reject && (heard.score < settings.min_score || drawn_out)) event.kind = Event::Kind::rejected;
+  const auto words = static_cast<double>(std::max<std::size_t>(heard.words, 1));
+  const double frames_per_word = static_cast<double>(heard.spoken_frames) / words;
+  const bool accepted = heard.score >= settings.min_score && heard.unexplained <= settings.max_unexplained &&
+                        frames_per_word <= settings.max_frames_per_word;
+  if (settings.reject && !accepted) event.kind = Event::Kind::rejected;
   log::debug("an utterance was decoded", {{"score", heard.score},
+                                          {"unexplained", heard.unexplained},
                                           {"frames_per_word", frames_per_word},
                                           {"rejected", event.kind == Event::Kind::rejected}});
   return event;
