@@ -61,8 +61,9 @@ struct Node::Impl {
   }
 
   [[noreturn]] void complain(int at, const std::string& where, std::string_view message) const {
-    throw Failure(Error(Errc::configuration, document->name + ":" + std::to_string(at) + ": " +
-                                                 (where.empty() ? "" : where + ": ") + std::string(message)));
+    throw Failure(
+        Error(Errc::configuration, printable(document->name + ":" + std::to_string(at) + ": " +
+                                             (where.empty() ? "" : where + ": ") + std::string(message))));
   }
   [[noreturn]] void expect(std::string_view expected) const {
     complain(line, path, "this is " + shown() + "; expected " + std::string(expected));

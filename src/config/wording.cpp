@@ -1,5 +1,6 @@
 #include "config/wording.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -13,9 +14,14 @@ std::string in_quotes(std::string_view text) {
     end = kMaxShown;
     while (end > 0 && (static_cast<std::uint8_t>(text[end]) & 0xc0U) == 0x80) --end;
   }
-  std::string out = "\"";
-  for (const char c : text.substr(0, end)) out += static_cast<std::uint8_t>(c) < 0x20 ? '?' : c;
-  return out + (end < text.size() ? "…\"" : "\"");
+  const std::string shown(text.substr(0, end));
+  return "\"" + printable(shown) + (end < text.size() ? "…\"" : "\"");
+}
+
+std::string printable(std::string text) {
+  const auto is_control = [](char c) { return static_cast<std::uint8_t>(c) < 0x20 || c == 0x7f; };
+  std::ranges::replace_if(text, is_control, '?');
+  return text;
 }
 
 std::string either(const std::vector<std::string>& words) {

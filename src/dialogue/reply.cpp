@@ -67,7 +67,9 @@ class Reply {
   /// One stream of the model: text goes to the speaker piece by piece, calls are collected in `message`.
   Task<Result<>> listen_to_model(const engine::ChatRequest& request, Message& message) {
     auto& scheduler = *tools_.scheduler;
-    const auto deadline = [&] { return scheduler.now() + tools_.profile->session.llm_timeout; };
+    const auto& profile = *tools_.profile;
+    const auto patience = config::patience_with(profile.roles.llm, profile.session.llm_timeout);
+    const auto deadline = [&] { return scheduler.now() + patience; };
     SentenceSplitter splitter;
     auto asked = scheduler.now();
     auto stream = co_await with_deadline(scheduler, deadline(), "the model did not answer in time",

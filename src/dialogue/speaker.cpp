@@ -78,24 +78,30 @@ Task<Result<>> Speaker::speak(State& state, std::string sentence) {
   const auto& profile = *state.tools.profile;
   auto& scheduler = *state.tools.scheduler;
   const auto asked = scheduler.now();
-  const auto deadline = [&] { return scheduler.now() + profile.session.tts_timeout; };
+  const auto patience = config::patience_with(profile.roles.tts, profile.session.tts_timeout);
+  const auto deadline = [&] { return scheduler.now() + patience; };
+  auto& record = *state.reply->record;
+  const auto failed = [&](const Error& error) {
+    if (!record.tts_first_audio) record.waited(asked, scheduler.now());
+    return error;
+  };
   engine::TtsRequest request;
   request.text = sentence;
   request.voice = profile.voice;
   request.language = profile.language;
   auto stream = co_await with_deadline(scheduler, deadline(), "the voice did not answer in time",
                                        state.tools.tts->speak(std::move(request)));
-  if (!stream) co_return stream.error();
+  if (!stream) co_return failed(stream.error());
   bool begun = false;
   while (true) {
     auto audio = co_await with_deadline(scheduler, deadline(), "the voice stalled", (*stream)->next());
-    if (!audio) co_return audio.error();
+    if (!audio) co_return failed(audio.error());
     if (!begun) {
       begun = true;
-      if (!state.reply->record->tts_first_audio) {
+      if (!record.tts_first_audio) {
         const auto ready = *audio ? (*audio)->ready_at : scheduler.now();
-        state.reply->record->waited(asked, ready);
-        if (*audio) state.reply->record->tts_first_audio = ready;
+        record.waited(asked, ready);
+        if (*audio) record.tts_first_audio = ready;
       }
       state.reply->voice->begin_sentence(std::move(sentence));
     }

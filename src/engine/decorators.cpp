@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "parley/core/async_event.hpp"
+#include "parley/core/deadline.hpp"
 #include "parley/core/log.hpp"
 
 namespace parley::engine {
@@ -11,11 +12,13 @@ namespace {
 
 /// 30 s of audio for a successor.
 constexpr std::size_t kMaxKept = 30 * audio::kListeningRate;
+constexpr auto kLate = "it did not answer in time";
 
 template <class Provider>
 struct Engines {
   std::vector<Named<Provider>> list;
   std::shared_ptr<Metrics> metrics;
+  Patience patience;
   std::string role;
 
   void count(std::size_t index, const Error& error) const {
@@ -29,12 +32,13 @@ struct Engines {
   }
 };
 
-/// Opens the first engine from `index` on that lets itself be opened; moves `index` there.
+/// Opens the first engine from `index` on that lets itself be opened in time; moves `index` there.
 template <class Provider, class Open>
-auto open_from(const Engines<Provider>& engines, std::size_t& index, Open open)
+auto open_from(const Engines<Provider>& engines, Scheduler& clock, std::size_t& index, Open open)
     -> decltype(open(*engines.list[0].provider)) {
   while (true) {
-    auto stream = co_await open(*engines.list[index].provider);
+    auto stream = co_await with_deadline(clock, clock.now() + engines.patience.limit, kLate,
+                                         open(*engines.list[index].provider));
     if (stream) co_return stream;
     engines.count(index, stream.error());
     if (index + 1 == engines.list.size()) co_return stream.error();
@@ -46,13 +50,18 @@ auto open_from(const Engines<Provider>& engines, std::size_t& index, Open open)
 template <class Provider, class Event, class Open>
 class FallbackStream final : public EventStream<Event> {
  public:
-  FallbackStream(std::shared_ptr<const Engines<Provider>> engines, std::size_t index,
-                 std::unique_ptr<EventStream<Event>> stream, Open open)
-      : engines_(std::move(engines)), index_(index), stream_(std::move(stream)), open_(std::move(open)) {}
+  FallbackStream(std::shared_ptr<const Engines<Provider>> engines, std::shared_ptr<Scheduler> clock,
+                 std::size_t index, std::unique_ptr<EventStream<Event>> stream, Open open)
+      : engines_(std::move(engines)),
+        clock_(std::move(clock)),
+        index_(index),
+        stream_(std::move(stream)),
+        open_(std::move(open)) {}
 
   Task<Result<std::optional<Event>>> next() override {
     while (true) {
-      auto event = co_await stream_->next();
+      auto event =
+          co_await with_deadline(*clock_, clock_->now() + engines_->patience.limit, kLate, stream_->next());
       if (event) {
         delivered_ = true;
         co_return event;
@@ -60,7 +69,7 @@ class FallbackStream final : public EventStream<Event> {
       engines_->count(index_, event.error());
       if (delivered_ || index_ + 1 == engines_->list.size()) co_return event;
       ++index_;
-      auto replaced = co_await open_from(*engines_, index_, open_);
+      auto replaced = co_await open_from(*engines_, *clock_, index_, open_);
       if (!replaced) co_return replaced.error();
       stream_ = std::move(*replaced);
     }
@@ -68,6 +77,7 @@ class FallbackStream final : public EventStream<Event> {
 
  private:
   std::shared_ptr<const Engines<Provider>> engines_;
+  std::shared_ptr<Scheduler> clock_;
   std::size_t index_;
   std::unique_ptr<EventStream<Event>> stream_;
   Open open_;
@@ -82,11 +92,13 @@ class FallbackLlm final : public LlmProvider {
     const auto open = [kept = std::make_shared<const ChatRequest>(std::move(request))](LlmProvider& engine) {
       return engine.chat(*kept);
     };
+    const auto clock = engines_->patience.clock(co_await asio::this_coro::executor);
     std::size_t index = 0;
-    auto stream = co_await open_from(*engines_, index, open);
+    auto stream = co_await open_from(*engines_, *clock, index, open);
     if (!stream) co_return stream.error();
     using Stream = FallbackStream<LlmProvider, LlmEvent, decltype(open)>;
-    co_return std::unique_ptr<LlmStream>(std::make_unique<Stream>(engines_, index, std::move(*stream), open));
+    co_return std::unique_ptr<LlmStream>(
+        std::make_unique<Stream>(engines_, clock, index, std::move(*stream), open));
   }
   void warm_up() override { engines_->list.front().provider->warm_up(); }
   std::shared_ptr<const SpeechGrammar> grammar(const ToolSet& tools) override {
@@ -114,11 +126,13 @@ class FallbackTts final : public TtsProvider {
     const auto open = [kept = std::make_shared<const TtsRequest>(std::move(request))](TtsProvider& engine) {
       return engine.speak(*kept);
     };
+    const auto clock = engines_->patience.clock(co_await asio::this_coro::executor);
     std::size_t index = 0;
-    auto stream = co_await open_from(*engines_, index, open);
+    auto stream = co_await open_from(*engines_, *clock, index, open);
     if (!stream) co_return stream.error();
     using Stream = FallbackStream<TtsProvider, TtsAudio, decltype(open)>;
-    co_return std::unique_ptr<TtsStream>(std::make_unique<Stream>(engines_, index, std::move(*stream), open));
+    co_return std::unique_ptr<TtsStream>(
+        std::make_unique<Stream>(engines_, clock, index, std::move(*stream), open));
   }
   void warm_up() override { engines_->list.front().provider->warm_up(); }
 
@@ -129,12 +143,16 @@ class FallbackTts final : public TtsProvider {
 /// Audio is pushed while next() is suspended in an engine, so a successor is fed what was kept.
 class FallbackAsrStream final : public AsrStream {
  public:
-  FallbackAsrStream(std::shared_ptr<const Engines<AsrProvider>> engines, std::size_t index,
-                    AsrRequest request, std::unique_ptr<AsrStream> stream)
+  FallbackAsrStream(std::shared_ptr<const Engines<AsrProvider>> engines, std::shared_ptr<Scheduler> clock,
+                    const asio::any_io_executor& executor, std::size_t index, AsrRequest request,
+                    std::unique_ptr<AsrStream> stream)
       : engines_(std::move(engines)),
+        clock_(std::move(clock)),
         index_(index),
         request_(std::move(request)),
-        stream_(std::move(stream)) {}
+        stream_(std::move(stream)),
+        limit_(clock_->make_timer()),
+        late_(executor) {}
 
   void push(audio::PcmView samples) override {
     if (finished_) return;
@@ -148,12 +166,12 @@ class FallbackAsrStream final : public AsrStream {
 
   void finish() override {
     finished_ = true;
-    if (stream_) stream_->finish();
+    if (stream_) finish_engine();
   }
 
   Task<Result<std::optional<AsrEvent>>> next() override {
     while (true) {
-      auto event = co_await stream_->next();
+      auto event = co_await next_in_time();
       if (event) {
         delivered_ = true;
         co_return event;
@@ -162,20 +180,46 @@ class FallbackAsrStream final : public AsrStream {
       if (delivered_ || index_ + 1 == engines_->list.size()) co_return event;
       ++index_;
       stream_.reset();
-      auto replaced = co_await open_from(*engines_, index_,
+      auto replaced = co_await open_from(*engines_, *clock_, index_,
                                          [this](AsrProvider& engine) { return engine.open(request_); });
       if (!replaced) co_return replaced.error();
       stream_ = std::move(*replaced);
       stream_->push(kept_);
-      if (finished_) stream_->finish();
+      if (finished_) finish_engine();
     }
   }
 
  private:
+  using Event = Result<std::optional<AsrEvent>>;
+
+  /// An utterance may be long: the limit counts from its end.
+  void finish_engine() {
+    is_late_ = false;
+    limit_->arm(clock_->now() + engines_->patience.limit, [this] {
+      is_late_ = true;
+      late_.notify();
+    });
+    stream_->finish();
+  }
+
+  Task<Event> next_in_time() {
+    using asio::experimental::awaitable_operators::operator||;
+    auto outcome = co_await (contained(stream_->next()) || lateness());
+    co_return outcome.index() == 0 ? std::move(std::get<0>(outcome)) : Error(Errc::timeout, kLate, true);
+  }
+
+  Task<> lateness() {
+    while (!is_late_) co_await late_.wait();
+  }
+
   std::shared_ptr<const Engines<AsrProvider>> engines_;
+  std::shared_ptr<Scheduler> clock_;
   std::size_t index_;
   AsrRequest request_;
   std::unique_ptr<AsrStream> stream_;
+  std::unique_ptr<Timer> limit_;
+  AsyncEvent late_;
+  bool is_late_ = false;
   std::vector<std::int16_t> kept_;
   bool finished_ = false;
   bool delivered_ = false;
@@ -186,12 +230,14 @@ class FallbackAsr final : public AsrProvider {
   explicit FallbackAsr(std::shared_ptr<const Engines<AsrProvider>> engines) : engines_(std::move(engines)) {}
 
   Task<Result<std::unique_ptr<AsrStream>>> open(AsrRequest request) override {
+    const auto executor = co_await asio::this_coro::executor;
+    const auto clock = engines_->patience.clock(executor);
     std::size_t index = 0;
-    auto stream =
-        co_await open_from(*engines_, index, [&](AsrProvider& engine) { return engine.open(request); });
+    auto stream = co_await open_from(*engines_, *clock, index,
+                                     [&](AsrProvider& engine) { return engine.open(request); });
     if (!stream) co_return stream.error();
-    co_return std::unique_ptr<AsrStream>(
-        std::make_unique<FallbackAsrStream>(engines_, index, std::move(request), std::move(*stream)));
+    co_return std::unique_ptr<AsrStream>(std::make_unique<FallbackAsrStream>(
+        engines_, clock, executor, index, std::move(request), std::move(*stream)));
   }
   void warm_up(const AsrRequest& request) override { engines_->list.front().provider->warm_up(request); }
   Result<> validate(const SpeechGrammar& grammar) override {
@@ -209,10 +255,12 @@ class FallbackAsr final : public AsrProvider {
 
 template <class Provider>
 std::shared_ptr<const Engines<Provider>> gather(std::vector<Named<Provider>> list,
-                                                std::shared_ptr<Metrics> metrics, std::string role) {
+                                                std::shared_ptr<Metrics> metrics, Patience patience,
+                                                std::string role) {
   auto engines = std::make_shared<Engines<Provider>>();
   engines->list = std::move(list);
   engines->metrics = std::move(metrics);
+  engines->patience = std::move(patience);
   engines->role = std::move(role);
   return engines;
 }
@@ -220,16 +268,19 @@ std::shared_ptr<const Engines<Provider>> gather(std::vector<Named<Provider>> lis
 }  // namespace
 
 std::shared_ptr<AsrProvider> with_fallback(std::vector<Named<AsrProvider>> engines,
-                                           std::shared_ptr<Metrics> metrics) {
-  return std::make_shared<FallbackAsr>(gather(std::move(engines), std::move(metrics), "asr"));
+                                           std::shared_ptr<Metrics> metrics, Patience patience) {
+  return std::make_shared<FallbackAsr>(
+      gather(std::move(engines), std::move(metrics), std::move(patience), "asr"));
 }
 std::shared_ptr<LlmProvider> with_fallback(std::vector<Named<LlmProvider>> engines,
-                                           std::shared_ptr<Metrics> metrics) {
-  return std::make_shared<FallbackLlm>(gather(std::move(engines), std::move(metrics), "llm"));
+                                           std::shared_ptr<Metrics> metrics, Patience patience) {
+  return std::make_shared<FallbackLlm>(
+      gather(std::move(engines), std::move(metrics), std::move(patience), "llm"));
 }
 std::shared_ptr<TtsProvider> with_fallback(std::vector<Named<TtsProvider>> engines,
-                                           std::shared_ptr<Metrics> metrics) {
-  return std::make_shared<FallbackTts>(gather(std::move(engines), std::move(metrics), "tts"));
+                                           std::shared_ptr<Metrics> metrics, Patience patience) {
+  return std::make_shared<FallbackTts>(
+      gather(std::move(engines), std::move(metrics), std::move(patience), "tts"));
 }
 
 }  // namespace parley::engine

@@ -88,6 +88,13 @@ class ServerConnection final : public Connection, public std::enable_shared_from
     beast::get_lowest_layer(stream_).close(ignored);
   }
 
+  void drop_binary() override {
+    std::erase_if(queue_, [this](const Outgoing& waiting) {
+      if (!waiting.is_text) queued_ -= waiting.bytes.size();
+      return !waiting.is_text;
+    });
+  }
+
   std::size_t queued_bytes() const override { return queued_; }
 
  private:

@@ -162,6 +162,13 @@ Result<DeviceMessage> parse_device_message(std::string_view text) {
   return message;
 }
 
+bool is_hello(std::string_view text) {
+  const auto root = parse_object(text);
+  if (!root) return false;
+  const auto type = read_type(*root);
+  return type && *type == "hello";
+}
+
 Result<ServerMessage> parse_server_message(std::string_view text, std::string* session_id) {
   auto root = parse_object(text);
   if (!root) return root.error();

@@ -68,9 +68,12 @@ Deployment::Deployment(std::shared_ptr<const config::Settings> settings, const e
     runtime->profile = &profile;
     // Voice detection is arithmetic: it has nothing to fall back from.
     runtime->engines.vad = vad.make(profile.roles.vad).front().provider;
-    runtime->engines.asr = engine::with_fallback(asr.make(profile.roles.asr), shared.metrics);
-    runtime->engines.llm = engine::with_fallback(llm.make(profile.roles.llm), shared.metrics);
-    runtime->engines.tts = engine::with_fallback(tts.make(profile.roles.tts), shared.metrics);
+    runtime->engines.asr = engine::with_fallback(asr.make(profile.roles.asr), shared.metrics,
+                                                 engine::Patience{profile.session.asr_timeout});
+    runtime->engines.llm = engine::with_fallback(llm.make(profile.roles.llm), shared.metrics,
+                                                 engine::Patience{profile.session.llm_timeout});
+    runtime->engines.tts = engine::with_fallback(tts.make(profile.roles.tts), shared.metrics,
+                                                 engine::Patience{profile.session.tts_timeout});
     if (const auto grammar = runtime->engines.llm->whole_grammar()) {
       if (const auto valid = runtime->engines.asr->validate(*grammar); !valid) {
         throw Failure(Error(Errc::configuration, settings_->file.string() + ": " + valid.error().message));

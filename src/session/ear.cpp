@@ -70,17 +70,24 @@ Result<> Ear::listen(protocol::ListenMode mode, bool guard) {
   listener.began = [this](const SpeechDetector::Began& began) { on_began(began); };
   listener.audio = [this](const SpeechDetector::Audio& audio) { on_audio(audio.audio); };
   listener.ended = [this](const SpeechDetector::Ended& ended) { on_ended(ended); };
+  remember_noise();
   detector_ = std::make_unique<SpeechDetector>(
       settings, wiring_.runtime->engines.vad->make(),
-      held ? SpeechDetector::Mode::held : SpeechDetector::Mode::endpointing, std::move(listener));
+      held ? SpeechDetector::Mode::held : SpeechDetector::Mode::endpointing, std::move(listener), noise_);
   in_utterance_ = false;
   begun_ = {};
   return {};
 }
 
+/// The room stays the same from one listening to the next.
+void Ear::remember_noise() {
+  if (detector_) noise_ = detector_->noise();
+}
+
 void Ear::stop() {
   ++epoch_;
   gap_timer_->cancel();
+  remember_noise();
   detector_.reset();
   decoder_.reset();
   suppressor_.reset();
@@ -182,14 +189,15 @@ void Ear::finish_recogniser() {
   job->record->speech_ended = speech_ended_ ? speech_ended_ : job->finished_at;
   job->record->endpoint_decided = endpoint_decided_ ? endpoint_decided_ : job->finished_at;
   job->deadline = wiring_.scheduler->make_timer();
-  job->deadline->arm(
-      job->finished_at + wiring_.runtime->profile->session.asr_timeout, [this, weak = std::weak_ptr(job)] {
-        const auto late = weak.lock();
-        if (!late || late != recognition_) return;
-        const auto generation = late->generation;
-        drop_recogniser();
-        wiring_.post(turn::RecognitionFailed{generation, "the recogniser did not answer in time"});
-      });
+  const auto& profile = *wiring_.runtime->profile;
+  const auto patience = config::patience_with(profile.roles.asr, profile.session.asr_timeout);
+  job->deadline->arm(job->finished_at + patience, [this, weak = std::weak_ptr(job)] {
+    const auto late = weak.lock();
+    if (!late || late != recognition_) return;
+    const auto generation = late->generation;
+    drop_recogniser();
+    wiring_.post(turn::RecognitionFailed{generation, "the recogniser did not answer in time"});
+  });
   if (job->stream) job->stream->finish();
 }
 
@@ -209,7 +217,9 @@ Task<> Ear::recognise(std::shared_ptr<Ear> self, std::shared_ptr<Recognition> jo
     job->deadline.reset();
     self->wiring_.post(std::move(event));
   };
-  auto opened = co_await self->wiring_.runtime->engines.asr->open(co_await std::move(request));
+  auto complete = co_await std::move(request);
+  const auto asked = self->wiring_.scheduler->now();
+  auto opened = co_await self->wiring_.runtime->engines.asr->open(std::move(complete));
   if (job->dropped) co_return;
   if (!opened) {
     report(turn::RecognitionFailed{job->generation, opened.error().message});
@@ -232,7 +242,8 @@ Task<> Ear::recognise(std::shared_ptr<Ear> self, std::shared_ptr<Recognition> jo
     auto& heard = **event;
     if (heard.kind == engine::AsrEvent::Kind::partial) continue;
     job->record->asr_final = heard.ready_at;
-    if (job->finished) job->record->waited(job->finished_at, heard.ready_at);
+    // Waiting for the device's tools is not the recogniser's time.
+    if (job->finished) job->record->waited(std::max(asked, job->finished_at), heard.ready_at);
     job->record->heard_text = heard.text;
     report(turn::Recognised{job->generation, std::move(heard.text),
                             heard.kind == engine::AsrEvent::Kind::rejected});

@@ -91,6 +91,7 @@ Task<> Playout::finish() {
 void Playout::cancel() {
   cancelled_ = true;
   timer_->cancel();
+  wire_.connection->drop_binary();
   samples_.clear();
   taken_ = 0;
   changed_.notify();

@@ -21,6 +21,10 @@ constexpr double kMessageBurst = 200;
 /// Lines about one session's bad input; the rest is only counted.
 constexpr unsigned kMaxOffenceLines = 5;
 constexpr Millis kToolListTimeout{10'000};
+/// How long speech is kept waiting for a list of tools; then it is recognised without the device's.
+constexpr Millis kToolPatience{2'000};
+/// Frames beyond real time in 10 s that a network which stalled has no part in.
+constexpr int kMaxDroppedFrames = 1000;
 
 std::string make_session_id() {
   std::array<unsigned char, 16> bytes{};
@@ -50,7 +54,8 @@ Session::Session(Wiring wiring)
       timer_(wiring_.scheduler->make_timer()),
       message_rate_(kMessagesPerSecond, kMessageBurst),
       audio_rate_(1.0,
-                  std::chrono::duration<double>(wiring_.runtime->profile->audio.max_uplink_burst).count()) {
+                  std::chrono::duration<double>(wiring_.runtime->profile->audio.max_uplink_burst).count()),
+      dropped_audio_(kMaxDroppedFrames) {
 }
 
 Session::~Session() = default;
@@ -76,6 +81,7 @@ Task<> Session::run() {
   if (wiring_.on_ready) wiring_.on_ready(self);
   if (hello_.mcp) {
     tools_settled_ = false;
+    tools_patience_ = wiring_.scheduler->now() + kToolPatience;
     asio::co_spawn(wiring_.executor, set_up_tools(self), asio::detached);
   }
   perform(turn::Rest{});
@@ -113,15 +119,16 @@ Task<Result<protocol::DeviceHello>> Session::handshake() {
     }
     auto parsed = protocol::parse_device_message(message->text());
     const auto* hello = parsed ? std::get_if<protocol::DeviceHello>(&*parsed) : nullptr;
-    if (hello == nullptr) {
+    if (hello == nullptr && (parsed || !protocol::is_hello(message->text()))) {
       offend("before_hello", parsed ? "a message before hello" : parsed.error().message);
       continue;
     }
-    const auto version = protocol::negotiate_version(*hello, wiring_.caller.protocol_version);
+    const auto version = parsed ? protocol::negotiate_version(*hello, wiring_.caller.protocol_version)
+                                : Result<int>(parsed.error());
     if (!version) {
       timer_->cancel();
-      wiring_.connection->close(1002, version.error().message);
       close_reason_ = version.error().message;
+      wiring_.connection->close(1002, close_reason_);
       // The close handshake is the device's to finish.
       while (co_await wiring_.connection->read()) {
       }
@@ -234,7 +241,8 @@ void Session::take_binary(protocol::Bytes bytes) {
   const auto seconds = std::chrono::duration<double>(length).count();
   if (!audio_rate_.take(seconds, wiring_.scheduler->now())) {
     wiring_.runtime->metrics->frame_dropped("faster_than_real_time");
-    offend("audio_rate", "audio comes faster than real time");
+    if (dropped_audio_.offend(wiring_.scheduler->now()))
+      offend("audio_rate", "audio comes faster than real time");
     return;
   }
   if (!ear_->listening()) {

@@ -44,7 +44,10 @@ engine::AsrRequest Session::asr_request() const {
 }
 
 Task<engine::AsrRequest> Session::asr_request_when_ready(std::shared_ptr<Session> self) {
-  while (!self->tools_settled_) co_await self->tools_changed_.wait();
+  const auto patience = self->wiring_.scheduler->make_timer();
+  patience->arm(self->tools_patience_, [self] { self->tools_changed_.notify(); });
+  while (!self->tools_settled_ && self->wiring_.scheduler->now() < self->tools_patience_)
+    co_await self->tools_changed_.wait();
   co_return self->asr_request();
 }
 
@@ -176,7 +179,7 @@ void Session::perform(const turn::CancelReply& /*action*/) {
 void Session::remember(bool interrupted) {
   if (!reply_ || reply_->kind != turn::ReplyKind::answer) return;
   auto messages = std::move(reply_->progress->result.messages);
-  if (interrupted) {
+  if (interrupted || reply_->progress->result.failed) {
     messages = dialogue::truncate_to_heard(std::move(messages), reply_->playout->heard());
   }
   history_.add(user_text_, std::move(messages));

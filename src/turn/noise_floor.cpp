@@ -1,4 +1,4 @@
-#include "noise_floor.hpp"
+#include "parley/turn/noise_floor.hpp"
 
 #include <algorithm>
 

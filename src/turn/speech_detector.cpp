@@ -6,7 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include "noise_floor.hpp"
 #include "pre_roll.hpp"
 #include "voicing.hpp"
 
@@ -210,9 +209,10 @@ void SpeechDetector::State::flush() {
 }
 
 SpeechDetector::SpeechDetector(const config::DetectorSettings& settings, std::unique_ptr<engine::Vad> vad,
-                               Mode mode, Listener listener)
+                               Mode mode, Listener listener, NoiseFloor noise)
     : state_(new State(settings, std::move(vad), mode, std::move(listener)),
              [](State* state) { delete state; }) {
+  state_->floor = noise;
 }
 
 void SpeechDetector::push(audio::PcmView samples) {
@@ -289,6 +289,10 @@ bool SpeechDetector::in_utterance() const {
 Duration SpeechDetector::recent_voice() const {
   const auto frames = std::popcount(state_->recent & newest(frames_in(kRecentWindow)));
   return time_of(static_cast<std::size_t>(frames) * kFrame);
+}
+
+const NoiseFloor& SpeechDetector::noise() const {
+  return state_->floor;
 }
 
 double SpeechDetector::noise_level_db() const {

@@ -1,6 +1,7 @@
 """The server on real sockets: pages, refusals, and devices that break every rule at once."""
 
 import asyncio
+import contextlib
 import http.client
 import json
 import os
@@ -41,14 +42,13 @@ class PagesTest(ServerTest):
                         b"GET / HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n", b"\r\n" * 5000):
             with self.subTest(request[:20]), socket.create_connection(("127.0.0.1", self.server.port)) as peer:
                 peer.settimeout(PATIENCE)
-                peer.sendall(request)
-                peer.shutdown(socket.SHUT_WR)
-                while True:
-                    try:
-                        if not peer.recv(65536):
-                            break
-                    except ConnectionResetError:
-                        break
+                # What the server refuses it need not read: the connection may be reset while we still send.
+                with contextlib.suppress(OSError):
+                    peer.sendall(request)
+                    peer.shutdown(socket.SHUT_WR)
+                with contextlib.suppress(ConnectionError):
+                    while peer.recv(65536):
+                        pass
         self.assertEqual(self.get("/healthz")[0], 200)
 
     def test_a_connection_that_says_nothing_is_closed(self):

@@ -14,6 +14,7 @@ using testing::HasSubstr;
 struct FallbackTest : testing::Test {
   test::World world;
   std::shared_ptr<Metrics> metrics = std::make_shared<Metrics>();
+  Patience patience{5s, [this](const auto&) { return world.scheduler; }};
 
   template <class Event>
   std::vector<Event> all(EventStream<Event>& stream, std::optional<Error>* error = nullptr) {
@@ -36,7 +37,7 @@ TEST_F(FallbackTest, TheNextModelAnswersWhenTheFirstFailsBeforeItsFirstEvent) {
   auto broken = std::make_shared<test::FakeLlm>(world.scheduler);
   broken->error = "500";
   auto good = std::make_shared<test::FakeLlm>(world.scheduler);
-  const auto llm = with_fallback({{"cloud", broken}, {"local", good}}, metrics);
+  const auto llm = with_fallback({{"cloud", broken}, {"local", good}}, metrics, patience);
   ChatRequest request;
   request.messages.emplace_back().text = "hi";
   auto stream = world.run(llm->chat(request));
@@ -52,7 +53,7 @@ TEST_F(FallbackTest, TheLastFailureIsTheCallers) {
   first->error = "one";
   auto second = std::make_shared<test::FakeTts>(world.scheduler);
   second->error = "two";
-  const auto tts = with_fallback({{"a", first}, {"b", second}}, metrics);
+  const auto tts = with_fallback({{"a", first}, {"b", second}}, metrics, patience);
   auto stream = world.run(tts->speak({"text", "", "en"}));
   std::optional<Error> error;
   EXPECT_TRUE(all(***stream, &error).empty());
@@ -63,7 +64,7 @@ TEST_F(FallbackTest, TheLastFailureIsTheCallers) {
 TEST_F(FallbackTest, NothingIsRepeatedAfterTheFirstEvent) {
   auto first = std::make_shared<test::FakeLlm>(world.scheduler);
   auto second = std::make_shared<test::FakeLlm>(world.scheduler);
-  const auto llm = with_fallback({{"a", first}, {"b", second}}, metrics);
+  const auto llm = with_fallback({{"a", first}, {"b", second}}, metrics, patience);
   auto stream = world.run(llm->chat({}));
   auto event = world.run((**stream)->next());
   ASSERT_TRUE(event && *event && **event);
@@ -80,7 +81,7 @@ TEST_F(FallbackTest, ASecondRecogniserHearsEverythingFromTheBeginning) {
     (at_open ? first->answers[0].open_error : first->answers[0].error) = "down";
     auto second = std::make_shared<test::FakeAsr>(world.scheduler);
     second->answers[0].text = "from the second";
-    const auto asr = with_fallback({{"a", first}, {"b", second}}, metrics);
+    const auto asr = with_fallback({{"a", first}, {"b", second}}, metrics, patience);
     auto stream = world.run(asr->open({}));
     ASSERT_TRUE(stream && *stream);
     (**stream)->push(std::vector<std::int16_t>(1000));
@@ -93,6 +94,55 @@ TEST_F(FallbackTest, ASecondRecogniserHearsEverythingFromTheBeginning) {
     stream->value().reset();
     EXPECT_EQ(first->living + second->living, 0);
   }
+}
+
+TEST_F(FallbackTest, ASilentModelIsGivenUpForTheNextOne) {
+  auto silent = std::make_shared<test::FakeLlm>(world.scheduler);
+  silent->silent = true;
+  auto good = std::make_shared<test::FakeLlm>(world.scheduler);
+  const auto llm = with_fallback({{"cloud", silent}, {"local", good}}, metrics, patience);
+  auto stream = world.run(llm->chat({}));
+  ASSERT_TRUE(stream && *stream);
+  const auto asked = world.now();
+  EXPECT_EQ(all(***stream).size(), 1U);
+  EXPECT_GE(world.now() - asked, 5s);
+  EXPECT_LT(world.now() - asked, 6s);
+  EXPECT_THAT(metrics->text(), HasSubstr(R"(engine="cloud")"));
+}
+
+TEST_F(FallbackTest, ASilentRecogniserIsGivenUpAfterTheEndOfTheUtterance) {
+  auto silent = std::make_shared<test::FakeAsr>(world.scheduler);
+  silent->answers[0].silent = true;
+  auto good = std::make_shared<test::FakeAsr>(world.scheduler);
+  const auto asr = with_fallback({{"cloud", silent}, {"local", good}}, metrics, patience);
+  auto stream = world.run(asr->open({}));
+  ASSERT_TRUE(stream && *stream);
+  (**stream)->push(std::vector<std::int16_t>(1600));
+  std::optional<Result<std::optional<AsrEvent>>> event;
+  asio::co_spawn(world.io, (**stream)->next(),
+                 [&](const std::exception_ptr&, Result<std::optional<AsrEvent>> got) { event = got; });
+  world.advance(1min);
+  EXPECT_FALSE(event) << "an utterance may be long";
+  (**stream)->finish();
+  world.advance(4900ms);
+  EXPECT_FALSE(event);
+  world.advance(1s);
+  ASSERT_TRUE(event && *event && **event);
+  EXPECT_EQ((**event)->text, "hello");
+  EXPECT_EQ(good->samples_heard, 1600U);
+}
+
+TEST_F(FallbackTest, WhereEveryEngineIsSilentTheCallerHearsOfIt) {
+  auto silent = std::make_shared<test::FakeTts>(world.scheduler);
+  silent->silent = true;
+  const auto tts = with_fallback({{"a", silent}, {"b", silent}}, metrics, patience);
+  auto stream = world.run(tts->speak({"text", "", "en"}));
+  const auto asked = world.now();
+  std::optional<Error> error;
+  EXPECT_TRUE(all(***stream, &error).empty());
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code, Errc::timeout);
+  EXPECT_EQ(world.now() - asked, 10s);
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ class FakeConnection final : public net::Connection {
 
   std::vector<Sent> sent;
   std::optional<std::pair<int, std::string>> closed;
+  int binary_drops = 0;
 
   /// Messages of `type` (and of tts, `state`), in order.
   std::vector<Sent> texts(const std::string& type, const std::string& state = "") const {
@@ -88,6 +89,7 @@ class FakeConnection final : public net::Connection {
     arrived_.notify();
   }
   void abort() override { close(1006, "aborted"); }
+  void drop_binary() override { ++binary_drops; }
   std::size_t queued_bytes() const override { return 0; }
 
  private:

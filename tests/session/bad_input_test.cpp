@@ -129,15 +129,21 @@ TEST_F(BadInputTest, BadInputNowAndThenIsNoFlood) {
   EXPECT_FALSE(connection->closed);
 }
 
-TEST_F(BadInputTest, AudioFasterThanRealTimeIsCutOff) {
+TEST_F(BadInputTest, AudioFasterThanRealTimeIsDroppedAndWithoutEndItIsAFlood) {
   connect();
   hello();
   listen();
   const std::vector<std::int16_t> silence(960);
-  for (int i = 0; i < 1000 && !connection->closed; ++i) {
-    const auto packet = encoder->encode(silence);
-    connection->send_audio({packet->begin(), packet->end()});
-  }
+  const auto send = [&](int frames) {
+    for (int i = 0; i < frames && !connection->closed; ++i) {
+      const auto packet = encoder->encode(silence);
+      connection->send_audio({packet->begin(), packet->end()});
+    }
+  };
+  send(500);  // Half a minute that a network held back.
+  EXPECT_FALSE(connection->closed);
+  EXPECT_THAT(metrics->text(), testing::HasSubstr(R"(reason="faster_than_real_time")"));
+  send(1000);
   ASSERT_TRUE(connection->closed);
   EXPECT_EQ(connection->closed->first, 1008);
 }
@@ -168,6 +174,26 @@ TEST_F(BadInputTest, AnUnknownVersionIsClosedWithTheReason) {
   EXPECT_THAT(connection->closed->second, testing::HasSubstr("9"));
   EXPECT_TRUE(connection->texts("hello").empty());
   EXPECT_TRUE(ended);
+}
+
+TEST_F(BadInputTest, AHelloThatCannotBeReadIsClosedAtOnceWithItsField) {
+  connect();
+  connection->say({{"type", "hello"}, {"features", {{"mcp", "yes"}}}});
+  ASSERT_TRUE(connection->closed);
+  EXPECT_EQ(connection->closed->first, 1002);
+  EXPECT_THAT(connection->closed->second, testing::HasSubstr("mcp"));
+  EXPECT_TRUE(connection->texts("hello").empty());
+  EXPECT_TRUE(ended);
+}
+
+TEST_F(BadInputTest, ADeviceThatNeverListsItsToolsIsHeardWithoutThem) {
+  connect();
+  hello(1, true);
+  listen();
+  utter();
+  advance(5s);
+  EXPECT_EQ(connection->texts("stt").size(), 1U);
+  EXPECT_EQ(connection->texts("tts", "stop").size(), 1U);
 }
 
 TEST_F(BadInputTest, ASecondHelloChangesNothing) {

@@ -9,8 +9,8 @@
 
 #include "fakes/scripted_vad.hpp"
 #include "parley/providers/webrtc_vad.hpp"
+#include "parley/turn/noise_floor.hpp"
 #include "parley/turn/speech_detector.hpp"
-#include "turn/noise_floor.hpp"
 #include "turn/voicing.hpp"
 
 namespace parley::turn {

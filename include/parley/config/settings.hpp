@@ -102,6 +102,7 @@ struct SessionSettings {
       "Sorry, I did not understand that.";  ///< to speech that is no command; empty: none
   std::string apology = "Sorry, something went wrong.";
   Millis tool_timeout = 30s;
+  // Of each engine of the role.
   Millis asr_timeout = 10s;  ///< from the end of the utterance to its text
   Millis llm_timeout = 30s;  ///< to the first event, and between events
   Millis tts_timeout = 10s;  ///< to the first audio of a sentence, and between chunks
@@ -123,6 +124,13 @@ struct Roles {
 
   friend bool operator==(const Roles&, const Roles&) = default;
 };
+
+/// How long a whole role may take when every engine in it uses up its own time: engines are given up one by
+/// one (engine/decorators), and this ends what even that did not.
+inline Millis patience_with(const Role& role, Millis timeout) {
+  constexpr auto kMargin = 1s;
+  return timeout * static_cast<Millis::rep>(role.size()) + kMargin;
+}
 
 struct Profile {
   /// System prompt for language models.

@@ -36,6 +36,8 @@ class Connection {
   /// Queues; never blocks, never fails. A peer that does not take what waits for it is cut off.
   virtual void send_text(std::string text) = 0;
   virtual void send_binary(std::vector<std::uint8_t> bytes) = 0;
+  /// Takes back the binary messages that have not begun to leave.
+  virtual void drop_binary() = 0;
 
   /// Closes with a WebSocket status after what is queued; read() then ends. Later sends are dropped.
   virtual void close(std::uint16_t code, std::string reason) = 0;

@@ -60,6 +60,8 @@ using DeviceMessage = std::variant<DeviceHello, ListenStart, ListenStop, ListenD
 /// an object, no `type`, wrong types of fields, nesting over 32 levels, invalid UTF-8. `session_id` never
 /// matters.
 Result<DeviceMessage> parse_device_message(std::string_view text);
+/// Whether it says that it is a hello, be the rest as it may.
+bool is_hello(std::string_view text);
 
 /// Server to device; each carries the session's id.
 struct ServerHello {

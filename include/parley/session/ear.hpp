@@ -58,6 +58,7 @@ class Ear : public std::enable_shared_from_this<Ear> {
   void on_audio(audio::PcmView samples);
   void on_ended(const turn::SpeechDetector::Ended& ended);
   void watch_for_gap();
+  void remember_noise();
   static Task<> recognise(std::shared_ptr<Ear> self, std::shared_ptr<Recognition> job,
                           Task<engine::AsrRequest> request);
 
@@ -66,6 +67,7 @@ class Ear : public std::enable_shared_from_this<Ear> {
   audio::HighPass high_pass_;
   std::unique_ptr<audio::NoiseSuppressor> suppressor_;
   std::unique_ptr<turn::SpeechDetector> detector_;
+  turn::NoiseFloor noise_;
   std::unique_ptr<Timer> gap_timer_;
   TimePoint last_audio_{};
   std::vector<std::int16_t> scratch_;

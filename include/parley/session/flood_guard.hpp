@@ -13,16 +13,19 @@ class FloodGuard {
   static constexpr int kLimit = 100;
   static constexpr Millis kWindow{10'000};
 
+  explicit FloodGuard(int limit = kLimit) : limit_(limit) {}
+
   /// True: that was one too many.
   bool offend(TimePoint now) {
     if (now - window_began_ > kWindow) {
       window_began_ = now;
       count_ = 0;
     }
-    return ++count_ > kLimit;
+    return ++count_ > limit_;
   }
 
  private:
+  int limit_;
   TimePoint window_began_{};
   int count_ = 0;
 };

@@ -121,7 +121,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<Ear> ear_;
   std::unique_ptr<mcp::DeviceLink> link_;
   mcp::Host host_;
-  bool tools_settled_ = true;  ///< false while they are being listed
+  bool tools_settled_ = true;   ///< false while they are being listed
+  TimePoint tools_patience_{};  ///< nobody waits longer for them than until then
   AsyncEvent tools_changed_;
   dialogue::History history_;
   std::shared_ptr<RunningReply> reply_;
@@ -134,6 +135,7 @@ class Session : public std::enable_shared_from_this<Session> {
   FloodGuard flood_;
   RateLimit message_rate_;
   RateLimit audio_rate_;
+  FloodGuard dropped_audio_;  ///< beyond audio_rate_
   unsigned offences_logged_ = 0;
   std::string close_reason_;
 };

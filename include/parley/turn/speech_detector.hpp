@@ -7,6 +7,7 @@
 #include "parley/audio/pcm.hpp"
 #include "parley/config/settings.hpp"
 #include "parley/engine/vad.hpp"
+#include "parley/turn/noise_floor.hpp"
 
 namespace parley::turn {
 
@@ -47,8 +48,9 @@ class SpeechDetector {
     std::function<void(const Ended&)> ended;
   };
 
+  /// `noise`: what an earlier detector followed in the same room.
   SpeechDetector(const config::DetectorSettings& settings, std::unique_ptr<engine::Vad> vad, Mode mode,
-                 Listener listener);
+                 Listener listener, NoiseFloor noise = {});
 
   /// Any number of samples; works in frames of 20 ms and keeps the rest for the next call.
   void push(audio::PcmView samples);
@@ -71,6 +73,7 @@ class SpeechDetector {
   static constexpr Millis kRecentWindow{500};
   /// The followed noise level in dB below full scale: -70 (nothing heard yet, or silence) to 0.
   double noise_level_db() const;
+  const NoiseFloor& noise() const;
 
  private:
   struct State;

@@ -1,37 +1,46 @@
 #include "providers/intents/analysis.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace parley::providers::intents {
 namespace {
 
-enum class Visit { open, done };
+constexpr std::size_t kMaxParts = 50'000;
 
 /// Depth first; a rule that is met while it is open contains itself.
-class RecursionCheck {
+class RuleCheck {
  public:
-  explicit RecursionCheck(const std::map<std::string, Part>& rules) : rules_(rules) {}
+  explicit RuleCheck(const std::map<std::string, Part>& rules) : rules_(rules) {}
 
-  void rule(const std::string& name) {
+  /// Its parts when everything is written out.
+  std::size_t rule(const std::string& name) {
     const auto found = rules_.find(name);
-    if (found == rules_.end()) return;
-    if (const auto state = state_.find(name); state != state_.end()) {
-      if (state->second == Visit::done) return;
+    if (found == rules_.end()) return 0;
+    const auto [size, is_new] = sizes_.try_emplace(name);
+    if (!is_new) {
+      if (size->second) return *size->second;
       throw Failure(Error(Errc::configuration, "the rule `" + name + "` contains itself"));
     }
-    state_[name] = Visit::open;
-    part(found->second);
-    state_[name] = Visit::done;
+    const auto parts = part(found->second);
+    if (parts > kMaxParts) {
+      throw Failure(Error(Errc::configuration,
+                          "the rule `" + name + "` is too long when the rules in it are written out"));
+    }
+    size->second = parts;
+    return parts;
   }
 
  private:
-  void part(const Part& part_) {
-    if (part_.kind == Part::Kind::rule) rule(part_.text);
-    for (const Part& inner : part_.parts) part(inner);
+  std::size_t part(const Part& part_) {
+    std::size_t parts = 1;
+    if (part_.kind == Part::Kind::rule) parts += rule(part_.text);
+    for (const Part& inner : part_.parts) parts += part(inner);
+    return parts;
   }
 
   const std::map<std::string, Part>& rules_;
-  std::map<std::string, Visit> state_;
+  std::map<std::string, std::optional<std::size_t>> sizes_;  ///< nothing while a rule is open
 };
 
 }  // namespace
@@ -67,8 +76,8 @@ bool is_nullable(const Catalog& catalog, const Part& part) {
   return std::all_of(part.parts.begin(), part.parts.end(), nullable);
 }
 
-void check_recursion(const std::map<std::string, Part>& rules) {
-  RecursionCheck check(rules);
+void check_rules(const std::map<std::string, Part>& rules) {
+  RuleCheck check(rules);
   for (const auto& [name, part] : rules) check.rule(name);
 }
 

@@ -15,7 +15,8 @@ bool has_slots(const Catalog& catalog, const Part& part);
 /// Whether silence matches it.
 bool is_nullable(const Catalog& catalog, const Part& part);
 
-/// Throws Failure with a sentence where a rule contains itself.
-void check_recursion(const std::map<std::string, Part>& rules);
+/// Throws Failure with a sentence where a rule contains itself, or has more than 50,000 parts when the rules
+/// in it are written out.
+void check_rules(const std::map<std::string, Part>& rules);
 
 }  // namespace parley::providers::intents

@@ -28,6 +28,8 @@ using Node = Expression::Node;
 
 constexpr int kMaxDepth = 32;
 constexpr std::size_t kSpeechLimit = 600;
+constexpr std::size_t kMaxExpression = 1000;  ///< bytes
+constexpr std::size_t kShown = 100;           ///< bytes of it in an error
 
 struct Function {
   std::string_view name;
@@ -48,6 +50,7 @@ class Parser {
   explicit Parser(std::string_view text) : text_(text) {}
 
   Node run() {
+    if (text_.size() > kMaxExpression) fail("longer than " + std::to_string(kMaxExpression) + " bytes");
     Node root = sum();
     skip_spaces();
     if (at_ < text_.size()) fail(std::string("unexpected `") + text_[at_] + "`");
@@ -56,7 +59,9 @@ class Parser {
 
  private:
   [[noreturn]] void fail(const std::string& message) const {
-    throw Failure(Error(Errc::configuration, "in `{" + std::string(text_) + "}`: " + message));
+    const bool whole = text_.size() <= kShown;
+    throw Failure(Error(Errc::configuration, "in `{" + std::string(text_.substr(0, kShown)) +
+                                                 (whole ? "" : "…") + "}`: " + message));
   }
 
   void skip_spaces() { at_ = std::min(text_.find_first_not_of(" \t\n", at_), text_.size()); }

@@ -309,7 +309,7 @@ class Loader {
   void run_checks() {
     for (const Check& one : checks_) check_references(one.place, one.part);
     try {
-      check_recursion(catalog_.rules);
+      check_rules(catalog_.rules);
     } catch (const Failure& failure) {
       for (const Node& document : documents_) {
         if (document.has("rules")) document.fail("rules", failure.error().message);

@@ -158,12 +158,22 @@ TEST(Loader, RefusesWhatIsWrongAndSaysWhere) {
        "<z> <z> <z>',"
        " w: '<q> <q> <q> <q> <q> <q> <q> <q>', k: '<w> <w> <w> <w> <w> <w>'}\nintents: {one: {sentences: "
        "<k>, reply: x}}",
-       "too many forms"},
+       "the rule `k` is too long when the rules in it are written out"},
   };
   for (const auto& [yaml, expected] : cases) {
     const std::string message = refusal_of(yaml);
     EXPECT_NE(message.find(expected), std::string::npos) << yaml << "\n  said: " << message;
   }
+}
+
+TEST(Loader, RulesThatDoubleThirtyTimesAreRefusedAtOnce) {
+  std::string yaml = "rules: {r0: word";
+  for (int i = 1; i < 30; ++i) {
+    const auto before = "<r" + std::to_string(i - 1) + ">";
+    yaml += ", r" + std::to_string(i) + ": '" + before + " " + before + "'";
+  }
+  yaml += "}\nintents: {one: {sentences: <r29>, reply: x}}";
+  EXPECT_NE(refusal_of(yaml).find("too long"), std::string::npos);
 }
 
 TEST(Loader, TheFirstDocumentCounts) {
