@@ -84,21 +84,27 @@ class FallbackStream final : public EventStream<Event> {
   bool delivered_ = false;
 };
 
+/// `open` is kept: it makes the stream of whichever engine is asked.
+template <class Event, class Provider, class Open>
+Task<Result<std::unique_ptr<EventStream<Event>>>> open_replaceable(
+    std::shared_ptr<const Engines<Provider>> engines, Open open) {
+  const auto clock = engines->patience.clock(co_await asio::this_coro::executor);
+  std::size_t index = 0;
+  auto stream = co_await open_from(*engines, *clock, index, open);
+  if (!stream) co_return stream.error();
+  co_return std::unique_ptr<EventStream<Event>>(std::make_unique<FallbackStream<Provider, Event, Open>>(
+      engines, clock, index, std::move(*stream), std::move(open)));
+}
+
 class FallbackLlm final : public LlmProvider {
  public:
   explicit FallbackLlm(std::shared_ptr<const Engines<LlmProvider>> engines) : engines_(std::move(engines)) {}
 
   Task<Result<std::unique_ptr<LlmStream>>> chat(ChatRequest request) override {
-    const auto open = [kept = std::make_shared<const ChatRequest>(std::move(request))](LlmProvider& engine) {
-      return engine.chat(*kept);
-    };
-    const auto clock = engines_->patience.clock(co_await asio::this_coro::executor);
-    std::size_t index = 0;
-    auto stream = co_await open_from(*engines_, *clock, index, open);
-    if (!stream) co_return stream.error();
-    using Stream = FallbackStream<LlmProvider, LlmEvent, decltype(open)>;
-    co_return std::unique_ptr<LlmStream>(
-        std::make_unique<Stream>(engines_, clock, index, std::move(*stream), open));
+    return open_replaceable<LlmEvent>(
+        engines_, [kept = std::make_shared<const ChatRequest>(std::move(request))](LlmProvider& engine) {
+          return engine.chat(*kept);
+        });
   }
   void warm_up() override { engines_->list.front().provider->warm_up(); }
   std::shared_ptr<const SpeechGrammar> grammar(const ToolSet& tools) override {
@@ -123,16 +129,10 @@ class FallbackTts final : public TtsProvider {
   explicit FallbackTts(std::shared_ptr<const Engines<TtsProvider>> engines) : engines_(std::move(engines)) {}
 
   Task<Result<std::unique_ptr<TtsStream>>> speak(TtsRequest request) override {
-    const auto open = [kept = std::make_shared<const TtsRequest>(std::move(request))](TtsProvider& engine) {
-      return engine.speak(*kept);
-    };
-    const auto clock = engines_->patience.clock(co_await asio::this_coro::executor);
-    std::size_t index = 0;
-    auto stream = co_await open_from(*engines_, *clock, index, open);
-    if (!stream) co_return stream.error();
-    using Stream = FallbackStream<TtsProvider, TtsAudio, decltype(open)>;
-    co_return std::unique_ptr<TtsStream>(
-        std::make_unique<Stream>(engines_, clock, index, std::move(*stream), open));
+    return open_replaceable<TtsAudio>(
+        engines_, [kept = std::make_shared<const TtsRequest>(std::move(request))](TtsProvider& engine) {
+          return engine.speak(*kept);
+        });
   }
   void warm_up() override { engines_->list.front().provider->warm_up(); }
 

@@ -1,12 +1,11 @@
 #include "parley/mcp/tool.hpp"
 
-#include <openssl/sha.h>
-
 #include <algorithm>
-#include <array>
 #include <map>
 #include <mutex>
 #include <set>
+
+#include "parley/core/hex.hpp"
 
 namespace parley::mcp {
 namespace {
@@ -15,18 +14,6 @@ using nlohmann::json;
 
 constexpr std::size_t kMaxName = 64;
 constexpr std::size_t kMaxResult = 16 * 1024;
-
-std::string sha256_hex(std::string_view text) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string hex;
-  for (const auto byte : digest) {
-    hex += digits[byte >> 4U];
-    hex += digits[byte & 15U];
-  }
-  return hex;
-}
 
 bool allowed(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';

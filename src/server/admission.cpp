@@ -1,10 +1,11 @@
 #include "parley/server/admission.hpp"
 
 #include <openssl/crypto.h>
-#include <openssl/rand.h>
 #include <openssl/sha.h>
 
 #include <array>
+
+#include "parley/core/hex.hpp"
 
 namespace parley::server {
 namespace {
@@ -47,17 +48,7 @@ std::string authenticate(std::string_view authorization, const std::vector<confi
 }
 
 std::string make_token() {
-  std::array<unsigned char, 16> bytes{};
-  if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) {
-    throw Failure(Error(Errc::internal, "no random numbers for a token"));
-  }
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (const auto byte : bytes) {
-    text += digits[byte >> 4U];
-    text += digits[byte & 15U];
-  }
-  return text;
+  return random_hex(16);
 }
 
 void Admission::reconfigure(std::shared_ptr<const config::Settings> settings) {

@@ -1,14 +1,12 @@
 #include "parley/session/session.hpp"
 
-#include <openssl/rand.h>
-
 #include <algorithm>
-#include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 #include <utility>
 
+#include "parley/core/hex.hpp"
 #include "parley/core/log.hpp"
 #include "session/running_reply.hpp"
 
@@ -26,18 +24,6 @@ constexpr Millis kToolPatience{2'000};
 /// Frames beyond real time in 10 s that a network which stalled has no part in.
 constexpr int kMaxDroppedFrames = 1000;
 
-std::string make_session_id() {
-  std::array<unsigned char, 16> bytes{};
-  RAND_bytes(bytes.data(), static_cast<int>(bytes.size()));
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string id;
-  for (const auto byte : bytes) {
-    id += digits[byte >> 4U];
-    id += digits[byte & 15U];
-  }
-  return id;
-}
-
 }  // namespace
 
 std::shared_ptr<Session> Session::make(Wiring wiring) {
@@ -46,7 +32,7 @@ std::shared_ptr<Session> Session::make(Wiring wiring) {
 
 Session::Session(Wiring wiring)
     : wiring_(std::move(wiring)),
-      id_(make_session_id()),
+      id_(random_hex(16)),
       machine_(wiring_.runtime->profile->session),
       host_(wiring_.scheduler, wiring_.caller.device_id, wiring_.runtime->profile->session.tool_timeout),
       tools_changed_(wiring_.executor),

@@ -1,13 +1,11 @@
 #include "providers/intents/grammar.hpp"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "parley/core/hex.hpp"
 #include "providers/intents/numbers.hpp"
 
 namespace parley::providers::intents {
@@ -92,7 +90,7 @@ class Writer {
       out.pronunciations.insert(*found);
       for (const std::string& phones : found->second) identity += word + " " + phones + "\n";
     }
-    out.id = digest(identity);
+    out.id = sha256_hex(identity);
     return out;
   }
 
@@ -230,18 +228,6 @@ class Writer {
     }
     const std::string all = alternatives(options);
     return (left & required) == 0 ? "[" + all + "]" : all;
-  }
-
-  static std::string digest(const std::string& text) {
-    std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
-    EVP_Digest(text.data(), text.size(), bytes.data(), nullptr, EVP_sha256(), nullptr);
-    constexpr std::string_view kHex = "0123456789abcdef";
-    std::string out;
-    for (std::size_t i = 0; i < 16; ++i) {
-      out.push_back(kHex[bytes[i] >> 4U]);
-      out.push_back(kHex[bytes[i] & 0xfU]);
-    }
-    return out;
   }
 
   const Catalog& catalog_;

@@ -8,6 +8,18 @@ namespace parley::providers::intents {
 
 using nlohmann::json;
 
+namespace {
+
+/// Something to pronounce: UTF-8 that begins with E2, EE or more is punctuation, symbols and emoji.
+bool has_word(std::string_view text) {
+  return std::ranges::any_of(text, [](unsigned char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           (c >= 0xc3 && c <= 0xed && c != 0xe2);
+  });
+}
+
+}  // namespace
+
 std::optional<std::string> to_text(const json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
@@ -54,7 +66,7 @@ std::optional<std::string> speakable(const json& result, std::size_t limit) {
                                      wide == std::string::npos ? 0 : wide + kFullStop.size());
     text.resize(end);
   }
-  if (text.empty()) return std::nullopt;
+  if (!has_word(text)) return std::nullopt;
   return text;
 }
 

@@ -191,6 +191,8 @@ TEST(Speakable, NeverSpeaksCode) {
   EXPECT_EQ(speakable(json{{"success", true}, {"response", "A cup."}}, 100), "A cup.");
   EXPECT_EQ(speakable(json{{"message", "No film."}}, 100), "No film.");
   EXPECT_EQ(speakable(42, 100), "42");
+  EXPECT_EQ(speakable("\u042f\u0431", 100), "\u042f\u0431");
+  EXPECT_EQ(speakable("\U0001F44D \u2705 !", 100), std::nullopt);
   for (const char* text : {"", "  ", "{\"a\": 1}", "see http://x.y", "<html>", "a[0]", "C:\\x"}) {
     EXPECT_EQ(speakable(text, 100), std::nullopt) << text;
   }
