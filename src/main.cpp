@@ -18,6 +18,8 @@ int main(int argc, char** argv) {
   std::filesystem::path check_config;
   auto* check = cli.add_subcommand("check", "Validate a configuration and show what it puts in force");
   check->add_option("--config", check_config, "The YAML configuration")->required();
+  bool online = false;
+  check->add_flag("--online", online, "Ask every engine once, and show how long it took");
 
   try {
     cli.parse(argc, argv);
@@ -25,5 +27,5 @@ int main(int argc, char** argv) {
     return cli.exit(error) == 0 ? 0 : 2;
   }
   if (*serve) return parley::server::serve(serve_options);
-  return parley::server::check(check_config);
+  return parley::server::check(check_config, online);
 }

@@ -1,7 +1,12 @@
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
+#include <cmath>
 #include <iostream>
 
 #include "parley/server/app.hpp"
 #include "parley/server/deployment.hpp"
+#include "parley/server/probe.hpp"
 
 namespace parley::server {
 namespace {
@@ -37,9 +42,32 @@ void print_auth(const config::AuthSettings& auth) {
   }
 }
 
+/// 1 where an engine did not answer.
+int ask_engines(const Deployment& deployment) {
+  constexpr Millis kLimit{30'000};
+  constexpr std::string_view kSpeech = "turn on the lamp";
+  const auto speech = embedded_voice(std::string(kSpeech));
+  std::cout << "engines, each asked once (recognisers hear \"" << kSpeech << "\")\n";
+  asio::io_context io;
+  auto asked = asio::co_spawn(io, probe_engines(deployment, speech ? *speech : audio::Pcm{}, kLimit),
+                              asio::use_future);
+  io.run();
+  int code = 0;
+  for (const auto& probe : asked.get()) {
+    std::cout << "  " << probe.role << "  " << probe.name << " (" << probe.type << "): ";
+    if (probe.said) {
+      std::cout << std::llround(to_ms(probe.took)) << " ms, " << *probe.said << "\n";
+    } else {
+      std::cout << "FAILED: " << probe.said.error().message << "\n";
+      code = 1;
+    }
+  }
+  return code;
+}
+
 }  // namespace
 
-int check(const std::filesystem::path& file) {
+int check(const std::filesystem::path& file, bool online) {
   try {
     const auto settings = std::make_shared<const config::Settings>(config::load(file));
     Deployment::Shared shared;
@@ -58,8 +86,9 @@ int check(const std::filesystem::path& file) {
       if (grammar)
         std::cout << "  grammar  " << grammar->words.size() << " words, all with a pronunciation\n";
     }
-    std::cout << "ok: " << file.string() << "\n";
-    return 0;
+    const int code = online ? ask_engines(deployment) : 0;
+    if (code == 0) std::cout << "ok: " << file.string() << "\n";
+    return code;
   } catch (const std::exception& failure) {
     std::cerr << "parley: " << failure.what() << "\n";
     return 2;

@@ -20,6 +20,7 @@ class Shop {
     for (const auto& name : names) engines.push_back({name, get(name)});
     return engines;
   }
+  std::map<std::string, std::shared_ptr<Provider>> take() { return std::move(made_); }
 
  private:
   std::shared_ptr<Provider> get(const std::string& name) {
@@ -88,6 +89,7 @@ Deployment::Deployment(std::shared_ptr<const config::Settings> settings, const e
   };
   add("", settings_->profile);
   for (const auto& [device, profile] : settings_->devices) add(device, profile);
+  roster_ = {asr.take(), llm.take(), tts.take()};
 }
 
 std::shared_ptr<const session::Runtime> Deployment::runtime_for(const std::string& device_id) const {

@@ -42,7 +42,7 @@ float level_of(audio::PcmView frame) {
   std::int64_t squares = 0;
   std::int32_t sum = 0;
   for (const auto sample : frame) {
-    squares += static_cast<std::int32_t>(sample) * sample;
+    squares += std::int64_t{sample} * sample;
     sum += sample;
   }
   const auto count = static_cast<float>(frame.size());

@@ -33,6 +33,19 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual(len(lines), 1, "one sentence: " + ran.stderr)
         return lines[0]
 
+    def test_online_every_engine_is_asked(self):
+        ran = parley("check", "--online", "--config", str(ROOT / "config/parley.yaml"))
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertIn('heard "turn on the lamp"', ran.stdout)
+        self.assertRegex(ran.stdout, r"tts  voice \(flite\): \d+ ms, \d+ ms of sound")
+
+    def test_online_an_engine_that_does_not_answer_is_named(self):
+        broken = SIMULATED.read_text().replace("type: simulated_tts,", "type: simulated_tts, fail: true,")
+        ran = parley("check", "--online", "--config", str(self.config(broken)))
+        self.assertEqual(ran.returncode, 1, ran.stdout)
+        self.assertIn("tts  tts (simulated_tts): FAILED", ran.stdout)
+        self.assertNotIn("ok:", ran.stdout)
+
     def test_the_default_configuration_is_valid(self):
         ran = parley("check", "--config", str(ROOT / "config/parley.yaml"))
         self.assertEqual(ran.returncode, 0, ran.stderr)

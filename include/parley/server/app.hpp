@@ -25,7 +25,7 @@ std::shared_ptr<const audio::Pcm> embedded_voice(const std::string& text);
 int serve(const ServeOptions& options);
 
 /// `parley check`: makes everything that serving needs and prints what is in force. 0, or 2 with what is
-/// wrong.
-int check(const std::filesystem::path& config);
+/// wrong. `online`: also asks every engine once and prints how long it took; 1 where one did not answer.
+int check(const std::filesystem::path& config, bool online);
 
 }  // namespace parley::server

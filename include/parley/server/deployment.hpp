@@ -29,11 +29,19 @@ class Deployment {
   const std::shared_ptr<const config::Settings>& settings() const { return settings_; }
   std::shared_ptr<const session::Runtime> runtime_for(const std::string& device_id) const;
   const std::map<std::string, std::shared_ptr<const session::Runtime>>& runtimes() const { return runtimes_; }
+  /// Every engine that a role names, each once, by the name of its block.
+  struct Roster {
+    std::map<std::string, std::shared_ptr<engine::AsrProvider>> asr;
+    std::map<std::string, std::shared_ptr<engine::LlmProvider>> llm;
+    std::map<std::string, std::shared_ptr<engine::TtsProvider>> tts;
+  };
+  const Roster& roster() const { return roster_; }
 
  private:
   std::shared_ptr<const config::Settings> settings_;
   /// By device id; the empty one is everybody else's.
   std::map<std::string, std::shared_ptr<const session::Runtime>> runtimes_;
+  Roster roster_;
 };
 
 }  // namespace parley::server
