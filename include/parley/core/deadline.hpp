@@ -1,6 +1,8 @@
 #pragma once
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/multiple_exceptions.hpp>
+#include <exception>
 #include <utility>
 
 #include "parley/core/clock.hpp"
@@ -8,15 +10,26 @@
 
 namespace parley {
 
+/// Whether that is cancellation; `a || b` throws both of its exceptions as one.
+inline bool is_cancellation(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const boost::system::system_error& failure) {
+    return failure.code() == asio::error::operation_aborted;
+  } catch (const asio::multiple_exceptions& several) {
+    return is_cancellation(several.first_exception());
+  } catch (...) {
+    return false;
+  }
+}
+
 /// The task, with what it throws turned into an error; cancellation passes.
 template <class T>
 Task<Result<T>> contained(Task<Result<T>> task) {
   try {
     co_return co_await std::move(task);
-  } catch (const boost::system::system_error& failure) {
-    if (failure.code() == asio::error::operation_aborted) throw;
-    co_return Error(Errc::internal, failure.what());
   } catch (const std::exception& failure) {
+    if (is_cancellation(std::current_exception())) throw;
     co_return Error(Errc::internal, failure.what());
   }
 }
