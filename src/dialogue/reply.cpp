@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "dialogue/speakable.hpp"
 #include "dialogue/speaker.hpp"
 #include "parley/core/deadline.hpp"
 #include "parley/core/log.hpp"
@@ -13,6 +14,18 @@ namespace {
 using engine::LlmEvent;
 using engine::Message;
 using engine::ToolCall;
+
+/// A model's text on its way to sentences.
+struct Words {
+  Speakable speakable;
+  SentenceSplitter sentences;
+
+  void push(std::string_view delta) { sentences.push(speakable.push(delta)); }
+  void finish() {
+    sentences.push(speakable.finish());
+    sentences.finish();
+  }
+};
 
 class Reply {
  public:
@@ -28,13 +41,13 @@ class Reply {
     if (!problem) {
       log::warn("the model failed", {{"why", problem.error().message}});
       fail(problem.error().message);
-      speak(tools_.profile->session.apology);
+      say_whole(tools_.profile->session.apology);
     }
     co_await finish();
   }
 
   Task<> say(std::string text) {
-    speak(std::move(text));
+    say_whole(text);
     co_await finish();
   }
 
@@ -70,7 +83,7 @@ class Reply {
     const auto& profile = *tools_.profile;
     const auto patience = config::patience_with(profile.roles.llm, profile.session.llm_timeout);
     const auto deadline = [&] { return scheduler.now() + patience; };
-    SentenceSplitter splitter;
+    Words words;
     auto asked = scheduler.now();
     auto stream = co_await with_deadline(scheduler, deadline(), "the model did not answer in time",
                                          tools_.llm->chat(request));
@@ -88,19 +101,19 @@ class Reply {
       if (!speaker_.spoke()) record_->waited(asked, ready);
       asked = scheduler.now();
       if (!*event) break;
-      take(**event, message, splitter);
+      take(**event, message, words);
     }
-    splitter.finish();
-    speak_from(splitter);
+    words.finish();
+    speak_from(words);
     co_return Result<>();
   }
 
-  void take(LlmEvent& event, Message& message, SentenceSplitter& splitter) {
+  void take(LlmEvent& event, Message& message, Words& words) {
     if (auto* delta = std::get_if<engine::TextDelta>(&event.what)) {
       if (!record_->llm_first_text) record_->llm_first_text = event.ready_at;
       message.text += delta->text;
-      splitter.push(delta->text);
-      speak_from(splitter);
+      words.push(delta->text);
+      speak_from(words);
     } else if (auto* call = std::get_if<ToolCall>(&event.what)) {
       message.calls.push_back(std::move(*call));
     } else if (std::holds_alternative<engine::EndConversation>(event.what)) {
@@ -137,13 +150,20 @@ class Reply {
     }
   }
 
-  void speak_from(SentenceSplitter& splitter) {
-    while (auto piece = splitter.next()) speak(std::move(*piece));
+  void speak_from(Words& words) {
+    while (auto piece = words.sentences.next()) {
+      speak(std::move(*piece), words.speakable.emotion().value_or(Emotion{}));
+    }
   }
 
-  void speak(std::string piece) {
-    auto text = without_emoji(piece);
-    if (!std::exchange(shown_, true)) progress_->voice->show(emotion_of(piece));
+  /// A text that stands already.
+  void say_whole(std::string_view text) {
+    auto spoken = speakable(text);
+    speak(std::move(spoken.text), spoken.emotion);
+  }
+
+  void speak(std::string text, const Emotion& emotion) {
+    if (!std::exchange(shown_, true)) progress_->voice->show(emotion);
     if (text.empty()) return;
     if (!record_->reply_text.empty()) record_->reply_text += ' ';
     record_->reply_text += text;
