@@ -12,7 +12,7 @@ constexpr bool is_digit(char32_t c) {
   return (c >= '0' && c <= '9') || (c >= U'０' && c <= U'９');
 }
 constexpr bool is_ascii_punctuation(char32_t c) {
-  return c > ' ' && c < 0x7F && !is_ascii_letter(c) && !(c >= '0' && c <= '9');
+  return c > ' ' && c < 0x7F && !is_ascii_letter(c) && (c < '0' || c > '9');
 }
 /// The width of a word is one blank: what takes none is dropped before.
 constexpr bool is_blank(char32_t c) {
