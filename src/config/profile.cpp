@@ -64,6 +64,8 @@ void read_session(const Node& node, SessionSettings& out) {
   out.not_understood = node.get("not_understood", out.not_understood);
   out.apology = node.get("apology", out.apology);
   out.tool_timeout = node.get("tool_timeout", out.tool_timeout, 100ms, 10min);
+  out.slow_tool_after = node.get("slow_tool_after", out.slow_tool_after, 0ms, 10min);
+  out.slow_tool_phrase = node.get("slow_tool_phrase", out.slow_tool_phrase);
   out.asr_timeout = node.get("asr_timeout", out.asr_timeout, 100ms, 10min);
   out.llm_timeout = node.get("llm_timeout", out.llm_timeout, 100ms, 10min);
   out.tts_timeout = node.get("tts_timeout", out.tts_timeout, 100ms, 10min);

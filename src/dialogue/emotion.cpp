@@ -1,8 +1,7 @@
 #include "parley/dialogue/emotion.hpp"
 
+#include <algorithm>
 #include <array>
-
-#include "dialogue/utf8.hpp"
 
 namespace parley::dialogue {
 namespace {
@@ -24,46 +23,42 @@ constexpr std::array<Face, 21> kFaces{{
     {"sleepy", "😴", U"😴😪🥱"},    {"silly", "😜", U"😜🤪😝😛"},    {"confused", "🙄", U"🙄😕😵"},
 }};
 
-bool is_emoji(char32_t c) {
-  return (c >= 0x1F000 && c <= 0x1FAFF) || (c >= 0x2600 && c <= 0x27BF) || (c >= 0x2B00 && c <= 0x2BFF) ||
-         (c >= 0xE0020 && c <= 0xE007F);
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kAround = " \t\"'";
+  const auto begin = text.find_first_not_of(kAround);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kAround) - begin + 1);
 }
-/// Variation selectors, the joiner and the keycap mark only mean something next to an emoji.
-bool is_emoji_glue(char32_t c) {
-  return c == 0x200D || c == 0xFE0F || c == 0xFE0E || c == 0x20E3;
+
+bool equal_in_any_case(std::string_view text, std::string_view lower) {
+  return std::ranges::equal(text, lower, {},
+                            [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
 }
 
 }  // namespace
 
-Emotion emotion_of(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return {};
-  const auto first = decode_utf8(text.substr(begin)).code;
+std::optional<Emotion> emotion_of_emoji(char32_t emoji) {
   for (const auto& face : kFaces) {
-    if (face.also.find(first) != std::u32string_view::npos) return {face.name, face.emoji};
+    if (face.also.find(emoji) != std::u32string_view::npos) return Emotion{face.name, face.emoji};
   }
-  return {};
+  return std::nullopt;
 }
 
-std::string without_emoji(std::string_view text) {
-  std::string out;
-  bool cut = false;
-  while (!text.empty()) {
-    const auto next = decode_utf8(text);
-    const auto bytes = text.substr(0, next.size);
-    text.remove_prefix(next.size);
-    if (is_emoji(next.code) || is_emoji_glue(next.code)) {
-      cut = true;
-      continue;
-    }
-    const bool blank = next.code == ' ' || next.code == '\t';
-    // The blanks on both sides of what was cut become one.
-    if (blank && (out.empty() || (cut && (out.back() == ' ' || out.back() == '\n')))) continue;
-    cut = cut && blank;
-    out += bytes;
+std::optional<Emotion> emotion_named(std::string_view name) {
+  for (const auto& face : kFaces) {
+    if (equal_in_any_case(name, face.name)) return Emotion{face.name, face.emoji};
   }
-  while (!out.empty() && (out.back() == ' ' || out.back() == '\n' || out.back() == '\t')) out.pop_back();
-  return out;
+  return std::nullopt;
+}
+
+std::optional<Emotion> emotion_of_tag(std::string_view tag) {
+  const auto separator = tag.find_first_of(":= ");
+  if (separator == std::string_view::npos) return emotion_named(trimmed(tag));
+  const auto key = trimmed(tag.substr(0, separator));
+  if (!equal_in_any_case(key, "emotion") && !equal_in_any_case(key, "mood")) return std::nullopt;
+  const auto value = tag.find_first_not_of(":= ", separator);
+  if (value == std::string_view::npos) return std::nullopt;
+  return emotion_named(trimmed(tag.substr(value))).value_or(Emotion{});
 }
 
 }  // namespace parley::dialogue

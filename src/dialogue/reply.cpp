@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "dialogue/speakable.hpp"
 #include "dialogue/speaker.hpp"
+#include "dialogue/tool_round.hpp"
 #include "parley/core/deadline.hpp"
 #include "parley/core/log.hpp"
 #include "parley/dialogue/sentence_splitter.hpp"
@@ -13,6 +15,23 @@ namespace {
 using engine::LlmEvent;
 using engine::Message;
 using engine::ToolCall;
+
+/// Of text a model may write for one reply, in bytes; there it ends.
+constexpr std::size_t kMaxText = std::size_t{32} * 1024;
+/// Of tool calls in one round; a model that goes on asking is not listened to any longer.
+constexpr std::size_t kMaxListedCalls = 64;
+
+/// A model's text on its way to sentences.
+struct Words {
+  Speakable speakable;
+  SentenceSplitter sentences;
+
+  void push(std::string_view delta) { sentences.push(speakable.push(delta)); }
+  void finish() {
+    sentences.push(speakable.finish());
+    sentences.finish();
+  }
+};
 
 class Reply {
  public:
@@ -28,13 +47,13 @@ class Reply {
     if (!problem) {
       log::warn("the model failed", {{"why", problem.error().message}});
       fail(problem.error().message);
-      speak(tools_.profile->session.apology);
+      say_whole(tools_.profile->session.apology);
     }
     co_await finish();
   }
 
   Task<> say(std::string text) {
-    speak(std::move(text));
+    say_whole(text);
     co_await finish();
   }
 
@@ -60,7 +79,7 @@ class Reply {
       result_->messages.push_back(message);
       if (message.calls.empty()) co_return Result<>();
       request.messages.push_back(message);
-      co_await use_tools(message.calls, request.messages);
+      co_await use_tools(message.calls, *request.tools, request.messages);
     }
   }
 
@@ -70,7 +89,7 @@ class Reply {
     const auto& profile = *tools_.profile;
     const auto patience = config::patience_with(profile.roles.llm, profile.session.llm_timeout);
     const auto deadline = [&] { return scheduler.now() + patience; };
-    SentenceSplitter splitter;
+    Words words;
     auto asked = scheduler.now();
     auto stream = co_await with_deadline(scheduler, deadline(), "the model did not answer in time",
                                          tools_.llm->chat(request));
@@ -86,21 +105,34 @@ class Reply {
       }
       const auto ready = *event ? (*event)->ready_at : scheduler.now();
       if (!speaker_.spoke()) record_->waited(asked, ready);
-      asked = scheduler.now();
       if (!*event) break;
-      take(**event, message, splitter);
+      co_await take(**event, message, words);
+      if (text_left_ == 0) {
+        log::warn("a reply is too long and ends here", {{"bytes", kMaxText}});
+        message.calls.clear();
+        break;
+      }
+      if (message.calls.size() == kMaxListedCalls) {
+        log::warn("a model asks for too many tools at once", {{"calls", kMaxListedCalls}});
+        break;
+      }
+      asked = scheduler.now();
     }
-    splitter.finish();
-    speak_from(splitter);
+    words.finish();
+    co_await speak_from(words);
+    const auto& emotion = words.speakable.emotion();
+    if (emotion && !std::exchange(shown_, true)) progress_->voice->show(*emotion);
     co_return Result<>();
   }
 
-  void take(LlmEvent& event, Message& message, SentenceSplitter& splitter) {
+  /// Does not come back while too much waits for the voice: the model is not read further then.
+  Task<> take(LlmEvent& event, Message& message, Words& words) {
     if (auto* delta = std::get_if<engine::TextDelta>(&event.what)) {
       if (!record_->llm_first_text) record_->llm_first_text = event.ready_at;
-      message.text += delta->text;
-      splitter.push(delta->text);
-      speak_from(splitter);
+      const auto text = within_limit(delta->text);
+      message.text += text;
+      words.push(text);
+      co_await speak_from(words);
     } else if (auto* call = std::get_if<ToolCall>(&event.what)) {
       message.calls.push_back(std::move(*call));
     } else if (std::holds_alternative<engine::EndConversation>(event.what)) {
@@ -108,28 +140,35 @@ class Reply {
     }
   }
 
+  /// What of a delta still may be said.
+  std::string_view within_limit(std::string_view text) {
+    if (text.size() < text_left_) {
+      text_left_ -= text.size();
+      return text;
+    }
+    auto end = std::exchange(text_left_, 0);
+    while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+    return text.substr(0, end);
+  }
+
   /// All calls run side by side; results are appended in the order of the calls.
-  Task<> use_tools(const std::vector<ToolCall>& calls, std::vector<Message>& messages) {
-    struct Running {
-      const ToolCall* call;
-      std::unique_ptr<mcp::CallStream> stream;
-    };
-    auto& scheduler = *tools_.scheduler;
-    const auto began = scheduler.now();
-    std::vector<Running> running;
-    running.reserve(calls.size());
-    for (const auto& call : calls) running.push_back({&call, tools_.call(call)});
-    for (auto& [call, stream] : running) {
-      auto outcome = co_await stream->next();
-      engine::ToolResult result{"The tool gave no result.", true};
-      if (outcome && *outcome) result = std::move(**outcome);
-      if (!outcome) result = {outcome.error().message, true};
-      const auto ended = scheduler.now();
+  Task<> use_tools(const std::vector<ToolCall>& calls, const engine::ToolSet& tools,
+                   std::vector<Message>& messages) {
+    const auto began = tools_.scheduler->now();
+    const auto timer = tools_.scheduler->make_timer();
+    announce_later(*timer, began);
+    auto outcomes = co_await run_calls(tools_, tools, calls);
+    timer->cancel();
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      auto& [result, ended] = outcomes[i];
       if (!speaker_.spoke()) record_->waited(began, ended);
-      record_->tools.push_back({call->name, tools_.where(call->name), ended - began, !result.failed, ended});
+      if (i < kMaxToolCalls) {
+        const auto& name = calls[i].name;
+        record_->tools.push_back({name, tools_.where(name), ended - began, !result.failed, ended});
+      }
       Message message;
       message.role = Message::Role::tool;
-      message.call_id = call->id;
+      message.call_id = calls[i].id;
       message.text = std::move(result.text);
       message.failed = result.failed;
       result_->messages.push_back(message);
@@ -137,13 +176,38 @@ class Reply {
     }
   }
 
-  void speak_from(SentenceSplitter& splitter) {
-    while (auto piece = splitter.next()) speak(std::move(*piece));
+  /// Says that a tool takes long, once a turn, when nothing else is being said.
+  void announce_later(Timer& timer, TimePoint began) {
+    const auto& session = tools_.profile->session;
+    if (announced_ || session.slow_tool_after == Millis::zero() || session.slow_tool_phrase.empty()) return;
+    timer.arm(tools_.scheduler->now() + session.slow_tool_after, [this, &timer, began] {
+      if (!speaker_.idle()) return announce_later(timer, began);
+      announced_ = true;
+      if (!speaker_.spoke()) record_->waited(began, tools_.scheduler->now());
+      // The face is left to the answer.
+      say_piece(speakable(tools_.profile->session.slow_tool_phrase).text);
+    });
   }
 
-  void speak(std::string piece) {
-    auto text = without_emoji(piece);
-    if (!std::exchange(shown_, true)) progress_->voice->show(emotion_of(piece));
+  Task<> speak_from(Words& words) {
+    while (auto piece = words.sentences.next()) {
+      if (!speaker_.has_room()) co_await speaker_.room();
+      speak(std::move(*piece), words.speakable.emotion().value_or(Emotion{}));
+    }
+  }
+
+  /// A text that stands already.
+  void say_whole(std::string_view text) {
+    auto spoken = speakable(text);
+    speak(std::move(spoken.text), spoken.emotion);
+  }
+
+  void speak(std::string text, const Emotion& emotion) {
+    if (!std::exchange(shown_, true)) progress_->voice->show(emotion);
+    say_piece(std::move(text));
+  }
+
+  void say_piece(std::string text) {
     if (text.empty()) return;
     if (!record_->reply_text.empty()) record_->reply_text += ' ';
     record_->reply_text += text;
@@ -167,6 +231,8 @@ class Reply {
   ReplyResult* result_;
   Speaker speaker_;
   bool shown_ = false;
+  bool announced_ = false;
+  std::size_t text_left_ = kMaxText;
 };
 
 }  // namespace

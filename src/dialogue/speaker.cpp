@@ -18,6 +18,7 @@ struct Speaker::State {
   AsyncEvent changed;
   std::deque<std::string> sentences;
   bool spoke = false;
+  bool speaking = false;
   bool finishing = false;
   bool done = false;
   Result<> outcome;
@@ -30,6 +31,7 @@ Speaker::Speaker(const asio::any_io_executor& executor, ReplyTools tools,
       executor, run(state_),
       asio::bind_cancellation_slot(state_->stop.slot(), [state = state_](const std::exception_ptr& thrown) {
         state->done = true;
+        state->sentences.clear();
         if (thrown && state->outcome) state->outcome = Error(Errc::internal, "the voice was interrupted");
         state->changed.notify();
       }));
@@ -41,12 +43,26 @@ Speaker::~Speaker() {
 
 void Speaker::say(std::string sentence) {
   state_->spoke = true;
+  if (state_->done) return;
   state_->sentences.push_back(std::move(sentence));
   state_->changed.notify();
 }
 
 bool Speaker::spoke() const {
   return state_->spoke;
+}
+
+bool Speaker::idle() const {
+  return state_->sentences.empty() && !state_->speaking;
+}
+
+bool Speaker::has_room() const {
+  return state_->done || state_->sentences.size() < kMaxWaiting;
+}
+
+Task<> Speaker::room() {
+  const auto state = state_;
+  while (!state->done && state->sentences.size() >= kMaxWaiting) co_await state->changed.wait();
 }
 
 Task<Result<>> Speaker::finish() {
@@ -63,7 +79,10 @@ Task<> Speaker::run(std::shared_ptr<State> state) {
     if (state->sentences.empty()) co_return;
     auto sentence = std::move(state->sentences.front());
     state->sentences.pop_front();
+    state->speaking = true;
+    state->changed.notify();
     auto spoken = co_await speak(*state, std::move(sentence));
+    state->speaking = false;
     if (spoken) continue;
     log::warn("the voice failed", {{"why", spoken.error().message}});
     state->outcome = spoken.error();

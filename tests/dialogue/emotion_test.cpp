@@ -5,20 +5,26 @@
 namespace parley::dialogue {
 namespace {
 
-TEST(EmotionTest, TheFirstEmojiIsTheFace) {
-  EXPECT_EQ(emotion_of("😆 That was funny.").name, "laughing");
-  EXPECT_EQ(emotion_of("  😔 Sorry.").name, "sad");
-  EXPECT_EQ(emotion_of("😊 Hi").name, "happy");
-  EXPECT_EQ(emotion_of("Hello 😆").name, "neutral");
-  EXPECT_EQ(emotion_of("").name, "neutral");
-  EXPECT_EQ(emotion_of("\xF0\x9F").name, "neutral");
+TEST(EmotionTest, AnEmojiMeansAFace) {
+  EXPECT_EQ(emotion_of_emoji(U'😆')->name, "laughing");
+  EXPECT_EQ(emotion_of_emoji(U'😊')->name, "happy");
+  EXPECT_EQ(emotion_of_emoji(U'😊')->emoji, "🙂") << "the one that the firmware knows";
+  EXPECT_FALSE(emotion_of_emoji(U'🎉'));
+  EXPECT_FALSE(emotion_of_emoji(U'x'));
 }
 
-TEST(EmotionTest, EmojiAreNotSpoken) {
-  EXPECT_EQ(without_emoji("😆 That was funny."), "That was funny.");
-  EXPECT_EQ(without_emoji("Good 👍🏽 job 👨‍👩‍👧!"), "Good job !");
-  EXPECT_EQ(without_emoji("❤️"), "");
-  EXPECT_EQ(without_emoji("plain  text"), "plain  text");
+TEST(EmotionTest, ATagNamesAFace) {
+  EXPECT_EQ(emotion_of_tag("happy")->name, "happy");
+  EXPECT_EQ(emotion_of_tag("Happy")->name, "happy");
+  EXPECT_EQ(emotion_of_tag("emotion: sad")->name, "sad");
+  EXPECT_EQ(emotion_of_tag("EMOTION:Thinking")->name, "thinking");
+  EXPECT_EQ(emotion_of_tag("emotion=\"angry\"")->name, "angry");
+  EXPECT_EQ(emotion_of_tag("mood cool")->name, "cool");
+  EXPECT_EQ(emotion_of_tag("emotion: grumpy")->name, "neutral") << "a tag all the same";
+  EXPECT_FALSE(emotion_of_tag("emotion:"));
+  EXPECT_FALSE(emotion_of_tag("grumpy"));
+  EXPECT_FALSE(emotion_of_tag("note: happy"));
+  EXPECT_FALSE(emotion_of_tag(""));
 }
 
 }  // namespace

@@ -235,7 +235,7 @@ TEST_F(ConversationTest, ToolsOfTheDeviceAreCalledAndTheirResultsRead) {
   advance(200ms);
   ASSERT_EQ(connection->texts("mcp").back().json["payload"]["method"], "tools/call");
   EXPECT_EQ(connection->texts("mcp").back().json["payload"]["params"]["name"], "self.lamp.turn_on");
-  advance(2s);
+  advance(1s);
   reply({{"content", {{{"type", "text"}, {"text", "done"}}}}, {"isError", false}});
   advance(10s);
   EXPECT_EQ(connection->texts("tts", "sentence_start").at(0).json["text"], "Result: done.");
@@ -261,8 +261,10 @@ TEST_F(ConversationTest, AToolThatNeverAnswersDoesNotEndTheTurn) {
   listen();
   utter();
   advance(60s);
-  EXPECT_EQ(connection->texts("tts", "sentence_start").at(0).json["text"],
-            "the device did not answer in time.");
+  const auto sentences = connection->texts("tts", "sentence_start");
+  ASSERT_EQ(sentences.size(), 2U);
+  EXPECT_EQ(sentences[0].json["text"], settings->profile.session.slow_tool_phrase);
+  EXPECT_EQ(sentences[1].json["text"], "the device did not answer in time.");
   EXPECT_EQ(last_turn()["outcome"], "completed");
   EXPECT_EQ(last_turn()["tools"][0]["ok"], false);
 }

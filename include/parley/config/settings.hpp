@@ -102,6 +102,8 @@ struct SessionSettings {
       "Sorry, I did not understand that.";  ///< to speech that is no command; empty: none
   std::string apology = "Sorry, something went wrong.";
   Millis tool_timeout = 30s;
+  Millis slow_tool_after = 1500ms;                       ///< a tool that takes longer is announced; 0: never
+  std::string slow_tool_phrase = "One moment, please.";  ///< said then, once a turn; empty: nothing
   // Of each engine of the role.
   Millis asr_timeout = 10s;  ///< from the end of the utterance to its text
   Millis llm_timeout = 30s;  ///< to the first event, and between events

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <string>
+#include <optional>
 #include <string_view>
 
 namespace parley::dialogue {
@@ -11,10 +11,14 @@ struct Emotion {
   std::string_view emoji = "😶";
 };
 
-/// The face for the emoji that `text` begins with; neutral where there is none.
-Emotion emotion_of(std::string_view text);
+/// The face that an emoji means; nullopt for a picture of something else.
+std::optional<Emotion> emotion_of_emoji(char32_t emoji);
 
-/// `text` without emoji (and the joiners and selectors between them), blanks tidied: what can be spoken.
-std::string without_emoji(std::string_view text);
+/// The face of that name, in any case; nullopt where the firmware has none.
+std::optional<Emotion> emotion_named(std::string_view name);
+
+/// The face that a tag asks for, without its brackets: `happy`, `emotion: happy`, `emotion=happy`,
+/// `mood: happy`. A name that no face has is neutral where the key says that it is one; otherwise nullopt.
+std::optional<Emotion> emotion_of_tag(std::string_view tag);
 
 }  // namespace parley::dialogue

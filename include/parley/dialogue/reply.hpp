@@ -26,7 +26,7 @@ class Voice {
   Voice& operator=(Voice&&) = delete;
   virtual ~Voice() = default;
 
-  /// The face of the reply; once, before its first sentence.
+  /// The face of the reply; once, before its first sentence (that a tool takes long may be said before).
   virtual void show(const Emotion& emotion) = 0;
   /// What is played from now on is this sentence.
   virtual void begin_sentence(std::string text) = 0;
@@ -64,7 +64,12 @@ struct ReplyInProgress {
 };
 
 /// Answers `request`: the model, its tools, the voice, streaming. Never throws but for cancellation; failures
-/// end in a spoken apology. Returns when all audio was handed to the voice.
+/// end in a spoken apology, those of tools in a result that the model reads. Returns when all audio was
+/// handed to the voice.
+///
+/// A model that runs away is bounded: a reply ends after 32 KiB of text; while 16 sentences wait for the
+/// voice the model is not read further; of the calls of a round 16 run, and after 64 it is not listened to
+/// any longer.
 Task<> answer(ReplyTools tools, engine::ChatRequest request, std::shared_ptr<ReplyInProgress> reply);
 
 /// Speaks a fixed text.
