@@ -88,7 +88,9 @@ class FallbackLlm final : public LlmProvider {
     using Stream = FallbackStream<LlmProvider, LlmEvent, decltype(open)>;
     co_return std::unique_ptr<LlmStream>(std::make_unique<Stream>(engines_, index, std::move(*stream), open));
   }
-  void warm_up() override { engines_->list.front().provider->warm_up(); }
+  void connect_ahead(const asio::any_io_executor& executor) override {
+    engines_->list.front().provider->connect_ahead(executor);
+  }
   std::shared_ptr<const SpeechGrammar> grammar(const ToolSet& tools) override {
     for (const auto& engine : engines_->list) {
       if (auto grammar = engine.provider->grammar(tools)) return grammar;
@@ -120,7 +122,9 @@ class FallbackTts final : public TtsProvider {
     using Stream = FallbackStream<TtsProvider, TtsAudio, decltype(open)>;
     co_return std::unique_ptr<TtsStream>(std::make_unique<Stream>(engines_, index, std::move(*stream), open));
   }
-  void warm_up() override { engines_->list.front().provider->warm_up(); }
+  void connect_ahead(const asio::any_io_executor& executor) override {
+    engines_->list.front().provider->connect_ahead(executor);
+  }
 
  private:
   std::shared_ptr<const Engines<TtsProvider>> engines_;
@@ -194,6 +198,9 @@ class FallbackAsr final : public AsrProvider {
         std::make_unique<FallbackAsrStream>(engines_, index, std::move(request), std::move(*stream)));
   }
   void warm_up(const AsrRequest& request) override { engines_->list.front().provider->warm_up(request); }
+  void connect_ahead(const asio::any_io_executor& executor) override {
+    engines_->list.front().provider->connect_ahead(executor);
+  }
   Result<> validate(const SpeechGrammar& grammar) override {
     for (const auto& engine : engines_->list) {
       if (auto valid = engine.provider->validate(grammar); !valid) {
