@@ -132,6 +132,23 @@ HttpEndpoint http_endpoint_from_config(const config::Node& node, const char* bas
   return endpoint;
 }
 
+json extra_body_from_config(const config::Node& node) {
+  auto extra = json::object();
+  if (const auto block = node.child("extra_body")) extra = block->json();
+  if (!extra.is_object()) node.fail("extra_body", "expected a map");
+  return extra;
+}
+
+void add_extra(json& body, const json& extra) {
+  for (const auto& [key, value] : extra.items()) {
+    if (value.is_null()) {
+      body.erase(key);
+    } else {
+      body[key] = value;
+    }
+  }
+}
+
 net::HttpRequest http_post(const HttpEndpoint& endpoint, const std::string& path,
                            const std::string& content_type, std::string body) {
   net::HttpRequest request;

@@ -33,6 +33,11 @@ HttpEndpoint http_endpoint_from_config(const config::Node& node, const char* bas
                                        const std::string& key_header, const std::string& key_prefix,
                                        HttpEndpoint defaults = {});
 
+/// Reads `extra_body`, a map of what an engine's requests hold beyond what Parley knows.
+nlohmann::json extra_body_from_config(const config::Node& node);
+/// Adds it to a request; a null takes a key out.
+void add_extra(nlohmann::json& body, const nlohmann::json& extra);
+
 /// A request to `path` below the endpoint.
 net::HttpRequest http_post(const HttpEndpoint& endpoint, const std::string& path,
                            const std::string& content_type, std::string body);

@@ -10,14 +10,10 @@
 #include "parley/core/clock.hpp"
 #include "parley/core/error.hpp"
 #include "parley/core/task.hpp"
+#include "parley/net/http_syntax.hpp"
 
 // Requests to other servers: libcurl, driven by the sockets and timers of one I/O thread.
 namespace parley::net {
-
-struct HttpHeader {
-  std::string name;
-  std::string value;
-};
 
 /// Each is Errc::timeout when it passes.
 struct HttpDeadlines {
@@ -99,19 +95,5 @@ HttpClient& http_client(const asio::any_io_executor& executor);
 
 /// The whole body, at most `limit` bytes (Errc::limit).
 Task<Result<std::string>> read_all(HttpResponse& response, std::size_t limit);
-
-/// `https://host:port` of a URL, for messages and the log; nullopt: not an http(s) URL, or one that holds
-/// credentials.
-std::optional<std::string> origin_of(const std::string& url);
-
-/// Whether this may be sent as a header: a token as name, no line ends in the value (RFC 9110, 5.5).
-bool is_valid_header(const HttpHeader& header);
-
-/// A segment of a path or a value of a query, percent-encoded.
-std::string url_escaped(std::string_view text);
-
-/// The wait that a `Retry-After` header asks for (RFC 9110, 10.2.3: seconds or a date, `now` in seconds since
-/// 1970); zero where it says nothing that can be read.
-Millis retry_after(std::string_view value, std::int64_t now);
 
 }  // namespace parley::net
