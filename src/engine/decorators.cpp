@@ -106,7 +106,9 @@ class FallbackLlm final : public LlmProvider {
           return engine.chat(*kept);
         });
   }
-  void warm_up() override { engines_->list.front().provider->warm_up(); }
+  void connect_ahead(const asio::any_io_executor& executor) override {
+    engines_->list.front().provider->connect_ahead(executor);
+  }
   std::shared_ptr<const SpeechGrammar> grammar(const ToolSet& tools) override {
     for (const auto& engine : engines_->list) {
       if (auto grammar = engine.provider->grammar(tools)) return grammar;
@@ -134,7 +136,9 @@ class FallbackTts final : public TtsProvider {
           return engine.speak(*kept);
         });
   }
-  void warm_up() override { engines_->list.front().provider->warm_up(); }
+  void connect_ahead(const asio::any_io_executor& executor) override {
+    engines_->list.front().provider->connect_ahead(executor);
+  }
 
  private:
   std::shared_ptr<const Engines<TtsProvider>> engines_;
@@ -240,6 +244,9 @@ class FallbackAsr final : public AsrProvider {
         engines_, clock, executor, index, std::move(request), std::move(*stream)));
   }
   void warm_up(const AsrRequest& request) override { engines_->list.front().provider->warm_up(request); }
+  void connect_ahead(const asio::any_io_executor& executor) override {
+    engines_->list.front().provider->connect_ahead(executor);
+  }
   Result<> validate(const SpeechGrammar& grammar) override {
     for (const auto& engine : engines_->list) {
       if (auto valid = engine.provider->validate(grammar); !valid) {

@@ -65,6 +65,11 @@ std::unique_ptr<CallStream> Host::call(const engine::ToolCall& call) {
     log::info("tool call refused: unknown tool", {{"device", device_id_}, {"tool", call.name}});
     return std::make_unique<Answered>(engine::ToolResult{"There is no tool named " + call.name + ".", true});
   }
+  if (call.malformed) {
+    log::info("tool call refused: malformed arguments", {{"device", device_id_}, {"tool", tool->wire_name}});
+    return std::make_unique<Answered>(
+        engine::ToolResult{"The arguments were not a JSON object. Call the tool again with one.", true});
+  }
   return std::make_unique<Audited>(device_->call(tool->wire_name, call.arguments, call_timeout_), scheduler_,
                                    device_id_, tool->wire_name);
 }

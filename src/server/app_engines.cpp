@@ -1,7 +1,11 @@
 // The one place that names concrete engines.
 #include "parley/core/log.hpp"
+#include "parley/providers/elevenlabs_tts.hpp"
 #include "parley/providers/flite_tts.hpp"
 #include "parley/providers/intents_llm.hpp"
+#include "parley/providers/openai_asr.hpp"
+#include "parley/providers/openai_llm.hpp"
+#include "parley/providers/openai_tts.hpp"
 #include "parley/providers/pocketsphinx_asr.hpp"
 #include "parley/providers/simulated.hpp"
 #include "parley/providers/webrtc_vad.hpp"
@@ -13,10 +17,14 @@ engine::Registry built_in_engines() {
   engine::Registry registry;
   registry.vad["webrtc_vad"] = providers::webrtc_vad_from_config;
   registry.asr["pocketsphinx"] = providers::pocketsphinx_from_config;
+  registry.asr["openai"] = providers::openai_asr_from_config;
   registry.asr["simulated_asr"] = providers::simulated_asr_from_config;
   registry.llm["intents"] = providers::intents_from_config;
+  registry.llm["openai"] = providers::openai_llm_from_config;
   registry.llm["simulated_llm"] = providers::simulated_llm_from_config;
   registry.tts["flite"] = providers::flite_from_config;
+  registry.tts["elevenlabs"] = providers::elevenlabs_tts_from_config;
+  registry.tts["openai"] = providers::openai_tts_from_config;
   registry.tts["simulated_tts"] = providers::simulated_tts_from_config;
   return registry;
 }

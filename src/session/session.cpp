@@ -141,7 +141,15 @@ Task<Result<protocol::DeviceHello>> Session::handshake() {
     if (const auto self = weak.lock()) self->post(std::move(event));
   };
   ear_ = std::make_shared<Ear>(std::move(ear));
+  connect_engines();
   co_return hello_;
+}
+
+void Session::connect_engines() {
+  const auto& engines = wiring_.runtime->engines;
+  engines.asr->connect_ahead(wiring_.executor);
+  engines.llm->connect_ahead(wiring_.executor);
+  engines.tts->connect_ahead(wiring_.executor);
 }
 
 Task<> Session::set_up_tools(std::shared_ptr<Session> self) {

@@ -34,6 +34,7 @@ void Session::start_listening(bool guard) {
     return;
   }
   if (tools_settled_) wiring_.runtime->engines.asr->warm_up(asr_request());
+  connect_engines();
 }
 
 engine::AsrRequest Session::asr_request() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/system/result.hpp>
+#include <chrono>
 #include <source_location>
 #include <stdexcept>
 #include <string>
@@ -31,6 +32,8 @@ struct Error {
   std::string message;
   /// Whether the same request may succeed when it is sent again.
   bool retryable = false;
+  /// How long the other side asked to be left alone; zero: it did not say.
+  std::chrono::milliseconds retry_after{0};
   std::source_location where = std::source_location::current();
 
   Error() = default;  ///< boost::system::result wants it

@@ -56,6 +56,9 @@ class AsrProvider {
   virtual Task<Result<std::unique_ptr<AsrStream>>> open(AsrRequest request) = 0;
   /// Makes ready what open() would have to wait for. Called when a device begins to listen.
   virtual void warm_up(const AsrRequest& /*request*/) {}
+  /// Opens the connections of this I/O thread that open() would have to wait for. Called when a device says
+  /// hello and when it begins to listen.
+  virtual void connect_ahead(const asio::any_io_executor& /*executor*/) {}
   /// Whether it can work with this grammar: it compiles, and every word has a pronunciation. The error is for
   /// a person. May block; for start-up and checks.
   virtual Result<> validate(const SpeechGrammar& /*grammar*/) { return {}; }

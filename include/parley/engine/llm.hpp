@@ -52,7 +52,9 @@ class LlmProvider {
  public:
   virtual ~LlmProvider() = default;
   virtual Task<Result<std::unique_ptr<LlmStream>>> chat(ChatRequest request) = 0;
-  virtual void warm_up() {}
+  /// Opens the connections of this I/O thread that a request would have to wait for. Called when a device
+  /// says hello and when it begins to listen.
+  virtual void connect_ahead(const asio::any_io_executor& /*executor*/) {}
   /// What may be said to it, where that is known (intents); null otherwise. Equal tool sets get the same
   /// object.
   virtual std::shared_ptr<const SpeechGrammar> grammar(const ToolSet& /*tools*/) { return nullptr; }

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,8 @@ struct ToolCall {
   std::string id;
   std::string name;  ///< ToolSpec::name
   nlohmann::json arguments = nlohmann::json::object();
+  /// What the model wrote instead of a JSON object: the call is not carried out, the model is told.
+  std::optional<std::string> malformed = std::nullopt;
 };
 
 /// What came back: always something the model can read.

@@ -30,7 +30,9 @@ class TtsProvider {
  public:
   virtual ~TtsProvider() = default;
   virtual Task<Result<std::unique_ptr<TtsStream>>> speak(TtsRequest request) = 0;
-  virtual void warm_up() {}
+  /// Opens the connections of this I/O thread that a request would have to wait for. Called when a device
+  /// says hello and when it begins to listen.
+  virtual void connect_ahead(const asio::any_io_executor& /*executor*/) {}
 };
 
 }  // namespace parley::engine

@@ -104,6 +104,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void log_turn(const turn::EndTurn& end);
   dialogue::ReplyTools reply_tools();
   engine::AsrRequest asr_request() const;
+  void connect_engines();
   static Task<engine::AsrRequest> asr_request_when_ready(std::shared_ptr<Session> self);
 
   struct RunningReply;

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "parley/core/clock.hpp"
+
+namespace parley::net {
+
+struct HttpHeader {
+  std::string name;
+  std::string value;
+};
+
+/// `https://host:port` of a URL, for messages and the log; nullopt: not an http(s) URL, or one that holds
+/// credentials.
+std::optional<std::string> origin_of(const std::string& url);
+
+/// Whether this may be sent as a header: a token as name, no line ends in the value (RFC 9110, 5.5).
+bool is_valid_header(const HttpHeader& header);
+
+/// A segment of a path or a value of a query, percent-encoded.
+std::string url_escaped(std::string_view text);
+
+/// The wait that a `Retry-After` header asks for (RFC 9110, 10.2.3: seconds or a date, `now` in seconds since
+/// 1970); zero where it says nothing that can be read.
+Millis retry_after(std::string_view value, std::int64_t now);
+
+}  // namespace parley::net
