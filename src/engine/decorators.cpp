@@ -87,9 +87,8 @@ class FallbackStream final : public EventStream<Event> {
 /// `open` is kept: it makes the stream of whichever engine is asked.
 template <class Event, class Provider, class Open>
 Task<Result<std::unique_ptr<EventStream<Event>>>> open_replaceable(
-    std::shared_ptr<const Engines<Provider>> engines, Open open) {
+    std::shared_ptr<const Engines<Provider>> engines, Open open, std::size_t index = 0) {
   const auto clock = engines->patience.clock(co_await asio::this_coro::executor);
-  std::size_t index = 0;
   auto stream = co_await open_from(*engines, *clock, index, open);
   if (!stream) co_return stream.error();
   co_return std::unique_ptr<EventStream<Event>>(std::make_unique<FallbackStream<Provider, Event, Open>>(
@@ -101,13 +100,23 @@ class FallbackLlm final : public LlmProvider {
   explicit FallbackLlm(std::shared_ptr<const Engines<LlmProvider>> engines) : engines_(std::move(engines)) {}
 
   Task<Result<std::unique_ptr<LlmStream>>> chat(ChatRequest request) override {
+    const auto& list = engines_->list;
+    std::size_t first = 0;
+    while (first + 1 < list.size() && !list[first].provider->understands(request)) ++first;
     return open_replaceable<LlmEvent>(
-        engines_, [kept = std::make_shared<const ChatRequest>(std::move(request))](LlmProvider& engine) {
+        engines_,
+        [kept = std::make_shared<const ChatRequest>(std::move(request))](LlmProvider& engine) {
           return engine.chat(*kept);
-        });
+        },
+        first);
+  }
+  bool understands(const ChatRequest& request) const override {
+    return std::ranges::any_of(engines_->list,
+                               [&](const auto& engine) { return engine.provider->understands(request); });
   }
   void connect_ahead(const asio::any_io_executor& executor) override {
-    engines_->list.front().provider->connect_ahead(executor);
+    // Which of them it will be depends on what is said.
+    for (const auto& engine : engines_->list) engine.provider->connect_ahead(executor);
   }
   std::shared_ptr<const SpeechGrammar> grammar(const ToolSet& tools) override {
     for (const auto& engine : engines_->list) {

@@ -96,6 +96,33 @@ TEST_F(FallbackTest, ASecondRecogniserHearsEverythingFromTheBeginning) {
   }
 }
 
+TEST_F(FallbackTest, AModelInFrontGetsOnlyWhatItUnderstands) {
+  auto commands = std::make_shared<test::FakeLlm>(world.scheduler);
+  commands->only = "mute";
+  auto cloud = std::make_shared<test::FakeLlm>(world.scheduler);
+  const auto ask = [&](const std::vector<Named<LlmProvider>>& engines, const char* text) {
+    const auto llm = with_fallback(engines, metrics, patience);
+    ChatRequest request;
+    request.messages.emplace_back().text = text;
+    auto stream = world.run(llm->chat(request));
+    ASSERT_TRUE(stream && *stream);
+    EXPECT_EQ(all(***stream).size(), 1U);
+  };
+  ask({{"commands", commands}, {"cloud", cloud}}, "mute");
+  EXPECT_EQ(commands->requests.size(), 1U);
+  EXPECT_EQ(cloud->requests.size(), 0U);
+  ask({{"commands", commands}, {"cloud", cloud}}, "tell me a story");
+  EXPECT_EQ(commands->requests.size(), 1U);
+  EXPECT_EQ(cloud->requests.size(), 1U);
+  EXPECT_THAT(metrics->text(), testing::Not(HasSubstr("commands"))) << "passing on is no failure";
+  // The last one answers, if only that it did not understand.
+  ask({{"commands", commands}}, "tell me a story");
+  EXPECT_EQ(commands->requests.size(), 2U);
+  cloud->error = "down";
+  ask({{"cloud", cloud}, {"commands", commands}}, "tell me a story");
+  EXPECT_EQ(commands->requests.size(), 3U);
+}
+
 TEST_F(FallbackTest, ASilentModelIsGivenUpForTheNextOne) {
   auto silent = std::make_shared<test::FakeLlm>(world.scheduler);
   silent->silent = true;

@@ -113,11 +113,16 @@ class FakeLlm final : public engine::LlmProvider {
   std::string error;
   bool silent = false;
   bool has_a_defect = false;
+  std::string only;  ///< where not empty: the one text that it understands
   std::vector<engine::ChatRequest> requests;
 
   std::shared_ptr<const engine::SpeechGrammar> grammar(const engine::ToolSet& /*tools*/) override {
     if (has_a_defect) throw std::runtime_error("a defect");
     return nullptr;
+  }
+
+  bool understands(const engine::ChatRequest& request) const override {
+    return only.empty() || request.messages.back().text == only;
   }
 
   Task<Result<std::unique_ptr<engine::LlmStream>>> chat(engine::ChatRequest request) override {

@@ -33,6 +33,7 @@ struct Patience {
 /// recogniser's audio is kept for its successor, 30 s at most.
 std::shared_ptr<AsrProvider> with_fallback(std::vector<Named<AsrProvider>> engines,
                                            std::shared_ptr<Metrics> metrics, Patience patience);
+/// The same for models; and those in front of the last one get only the requests that they understand.
 std::shared_ptr<LlmProvider> with_fallback(std::vector<Named<LlmProvider>> engines,
                                            std::shared_ptr<Metrics> metrics, Patience patience);
 std::shared_ptr<TtsProvider> with_fallback(std::vector<Named<TtsProvider>> engines,

@@ -52,6 +52,8 @@ class LlmProvider {
  public:
   virtual ~LlmProvider() = default;
   virtual Task<Result<std::unique_ptr<LlmStream>>> chat(ChatRequest request) = 0;
+  /// Whether it has a real answer to this: where it has none, the next engine of the role is asked instead.
+  virtual bool understands(const ChatRequest& /*request*/) const { return true; }
   /// Opens the connections of this I/O thread that a request would have to wait for. Called when a device
   /// says hello and when it begins to listen.
   virtual void connect_ahead(const asio::any_io_executor& /*executor*/) {}

@@ -42,8 +42,8 @@ class IntentsLlm : public engine::LlmProvider {
   /// What a text means to the intents in force; nothing where it is not understood.
   virtual std::optional<IntentMatch> match(std::string_view text, const engine::ToolSet& tools) const = 0;
   /// Whether chat() has more to say than that it did not understand: a match, an answer to its own question,
-  /// the results of its own calls. What is false here can be passed on to another model.
-  virtual bool understands(const engine::ChatRequest& request) const = 0;
+  /// the results of its own calls.
+  bool understands(const engine::ChatRequest& request) const override = 0;
   virtual const IntentsSummary& summary() const = 0;
 };
 
