@@ -64,6 +64,7 @@ void read_session(const Node& node, SessionSettings& out) {
   out.not_understood = node.get("not_understood", out.not_understood);
   out.apology = node.get("apology", out.apology);
   out.tool_timeout = node.get("tool_timeout", out.tool_timeout, 100ms, 10min);
+  out.draft_after = node.get("draft_after", out.draft_after, 0ms, 10s);
   out.slow_tool_after = node.get("slow_tool_after", out.slow_tool_after, 0ms, 10min);
   out.slow_tool_phrase = node.get("slow_tool_phrase", out.slow_tool_phrase);
   out.asr_timeout = node.get("asr_timeout", out.asr_timeout, 100ms, 10min);

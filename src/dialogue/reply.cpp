@@ -1,5 +1,6 @@
 #include "parley/dialogue/reply.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "dialogue/speakable.hpp"
@@ -42,7 +43,8 @@ class Reply {
         result_(&progress_->result),
         speaker_(executor, tools_, progress_) {}
 
-  Task<> answer(engine::ChatRequest request) {
+  Task<> answer(engine::ChatRequest request, std::unique_ptr<Draft> draft) {
+    draft_ = std::move(draft);
     const auto problem = co_await think(std::move(request));
     if (!problem) {
       log::warn("the model failed", {{"why", problem.error().message}});
@@ -91,8 +93,12 @@ class Reply {
     const auto deadline = [&] { return scheduler.now() + patience; };
     Words words;
     auto asked = scheduler.now();
-    auto stream = co_await with_deadline(scheduler, deadline(), "the model did not answer in time",
-                                         tools_.llm->chat(request));
+    const auto drafted_at = draft_ ? std::optional(draft_->asked_at()) : std::nullopt;
+    Result<std::unique_ptr<engine::LlmStream>> stream(std::move(draft_));
+    if (!drafted_at) {
+      stream = co_await with_deadline(scheduler, deadline(), "the model did not answer in time",
+                                      tools_.llm->chat(request));
+    }
     if (!stream) {
       if (!speaker_.spoke()) record_->waited(asked, scheduler.now());
       co_return stream.error();
@@ -104,6 +110,7 @@ class Reply {
         co_return event.error();
       }
       const auto ready = *event ? (*event)->ready_at : scheduler.now();
+      if (drafted_at && !record_->draft_saved) record_->draft_saved = std::min(ready, asked) - *drafted_at;
       if (!speaker_.spoke()) record_->waited(asked, ready);
       if (!*event) break;
       co_await take(**event, message, words);
@@ -230,6 +237,7 @@ class Reply {
   TurnRecord* record_;
   ReplyResult* result_;
   Speaker speaker_;
+  std::unique_ptr<Draft> draft_;
   bool shown_ = false;
   bool announced_ = false;
   std::size_t text_left_ = kMaxText;
@@ -237,9 +245,10 @@ class Reply {
 
 }  // namespace
 
-Task<> answer(ReplyTools tools, engine::ChatRequest request, std::shared_ptr<ReplyInProgress> reply) {
+Task<> answer(ReplyTools tools, engine::ChatRequest request, std::shared_ptr<ReplyInProgress> reply,
+              std::unique_ptr<Draft> draft) {
   Reply run(co_await asio::this_coro::executor, std::move(tools), std::move(reply));
-  co_await run.answer(std::move(request));
+  co_await run.answer(std::move(request), std::move(draft));
 }
 
 Task<> say(ReplyTools tools, std::string text, std::shared_ptr<ReplyInProgress> reply) {

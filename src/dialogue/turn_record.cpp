@@ -43,6 +43,8 @@ nlohmann::ordered_json TurnRecord::times() const {
   put("last_frame_ms", last_frame);
   put("tts_stop_ms", tts_stop);
   if (const auto added = added_ms()) out["added_ms"] = *added;
+  if (draft_saved) out["draft_saved_ms"] = rounded(to_ms(*draft_saved));
+  if (drafts_dropped > 0) out["drafts_dropped"] = drafts_dropped;
   out["tools"] = nlohmann::ordered_json::array();
   for (const auto& tool : tools) {
     out["tools"].push_back({{"name", tool.name},

@@ -29,6 +29,8 @@ struct Ear::Recognition {
   bool finished = false;
   TimePoint finished_at{};
   std::unique_ptr<Timer> deadline;
+  std::unique_ptr<Timer> draft;  ///< runs while `partial` stands
+  std::string partial;
   asio::cancellation_signal stop;
   bool dropped = false;
 
@@ -206,7 +208,20 @@ void Ear::drop_recogniser() {
   if (!job) return;
   job->dropped = true;
   job->deadline.reset();
+  job->draft.reset();
   job->stop.emit(asio::cancellation_type::terminal);
+}
+
+void Ear::on_partial(const std::shared_ptr<Recognition>& job, std::string text) {
+  const auto wait = wiring_.runtime->profile->session.draft_after;
+  if (wait == Millis::zero() || text == job->partial) return;
+  job->partial = std::move(text);
+  if (!job->draft) job->draft = wiring_.scheduler->make_timer();
+  job->draft->cancel();
+  if (job->partial.empty()) return;
+  job->draft->arm(wiring_.scheduler->now() + wait, [this, weak = std::weak_ptr(job)] {
+    if (const auto same = weak.lock()) wiring_.post(turn::PartialStood{same->generation, same->partial});
+  });
 }
 
 Task<> Ear::recognise(std::shared_ptr<Ear> self, std::shared_ptr<Recognition> job,
@@ -215,6 +230,7 @@ Task<> Ear::recognise(std::shared_ptr<Ear> self, std::shared_ptr<Recognition> jo
     if (job->dropped || self->closed_) return;
     self->recognition_.reset();
     job->deadline.reset();
+    job->draft.reset();
     self->wiring_.post(std::move(event));
   };
   auto complete = co_await std::move(request);
@@ -240,7 +256,10 @@ Task<> Ear::recognise(std::shared_ptr<Ear> self, std::shared_ptr<Recognition> jo
       co_return;
     }
     auto& heard = **event;
-    if (heard.kind == engine::AsrEvent::Kind::partial) continue;
+    if (heard.kind == engine::AsrEvent::Kind::partial) {
+      self->on_partial(job, std::move(heard.text));
+      continue;
+    }
     job->record->asr_final = heard.ready_at;
     // Waiting for the device's tools is not the recogniser's time.
     if (job->finished) job->record->waited(std::max(asked, job->finished_at), heard.ready_at);

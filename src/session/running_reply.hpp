@@ -12,7 +12,8 @@ namespace parley::session {
 struct Session::RunningReply {
   turn::Generation generation = 0;
   turn::ReplyKind kind = turn::ReplyKind::answer;
-  std::string text;  ///< what the user said, or what is to be said
+  std::string text;                        ///< what the user said, or what is to be said
+  std::unique_ptr<dialogue::Draft> draft;  ///< of an answer to `text`, where one was begun
   std::shared_ptr<Playout> playout;
   std::shared_ptr<dialogue::ReplyInProgress> progress = std::make_shared<dialogue::ReplyInProgress>();
   asio::cancellation_signal stop;

@@ -12,6 +12,8 @@ namespace {
 
 /// A closed connection ends a device's playback: it gets that long, and the send-ahead, to drain its buffer.
 constexpr Millis kDrain{300};
+/// Of one utterance; a person who goes on and on pausing is not worth more.
+constexpr int kMaxDrafts = 3;
 
 }  // namespace
 
@@ -92,6 +94,26 @@ void Session::perform(const turn::FinishRecogniser& /*action*/) {
 void Session::perform(const turn::DropRecogniser& /*action*/) {
   ear_->drop_recogniser();
 }
+void Session::perform(const turn::StartDraft& action) {
+  if (draft_ && dialogue::same_words(draft_text_, action.text)) return;
+  drop_draft();
+  if (record_->drafts_dropped == kMaxDrafts) return;
+  draft_text_ = action.text;
+  draft_ = std::make_unique<dialogue::Draft>(wiring_.executor, wiring_.scheduler->now(),
+                                             wiring_.runtime->engines.llm, chat_request(action.text));
+}
+
+void Session::drop_draft() {
+  if (!draft_) return;
+  draft_.reset();
+  if (record_) ++record_->drafts_dropped;
+}
+
+std::unique_ptr<dialogue::Draft> Session::take_draft(const std::string& text) {
+  if (draft_ && !dialogue::same_words(draft_text_, text)) drop_draft();
+  return std::exchange(draft_, nullptr);
+}
+
 void Session::perform(const turn::SendStt& action) {
   send(protocol::Stt{action.text});
 }
@@ -136,7 +158,10 @@ void Session::perform(const turn::StartReply& action) {
   reply->playout = std::make_shared<Playout>(std::move(wire), wiring_.runtime->profile->audio, record_);
   reply->progress->voice = reply->playout;
   reply->progress->record = record_;
-  if (action.kind == turn::ReplyKind::answer) user_text_ = action.text;
+  if (action.kind == turn::ReplyKind::answer) {
+    user_text_ = action.text;
+    reply->draft = take_draft(action.text);
+  }
   const auto self = shared_from_this();
   asio::co_spawn(
       wiring_.executor, run_reply(self, reply),
@@ -152,15 +177,20 @@ void Session::perform(const turn::StartReply& action) {
       }));
 }
 
+engine::ChatRequest Session::chat_request(const std::string& text) {
+  const auto& profile = *wiring_.runtime->profile;
+  engine::ChatRequest request;
+  request.messages = history_.request(profile.persona, text);
+  request.tools = host_.tools();
+  request.language = profile.language;
+  request.device_id = device_id();
+  return request;
+}
+
 Task<> Session::run_reply(std::shared_ptr<Session> self, std::shared_ptr<RunningReply> reply) {
-  const auto& profile = *self->wiring_.runtime->profile;
   if (reply->kind == turn::ReplyKind::answer) {
-    engine::ChatRequest request;
-    request.messages = self->history_.request(profile.persona, reply->text);
-    request.tools = self->host_.tools();
-    request.language = profile.language;
-    request.device_id = self->device_id();
-    co_await dialogue::answer(self->reply_tools(), std::move(request), reply->progress);
+    co_await dialogue::answer(self->reply_tools(), self->chat_request(reply->text), reply->progress,
+                              std::move(reply->draft));
   } else {
     co_await dialogue::say(self->reply_tools(), reply->text, reply->progress);
   }
@@ -191,6 +221,7 @@ void Session::perform(const turn::EndTurn& action) {
     remember(false);
     reply_.reset();
   }
+  drop_draft();
   log_turn(action);
   record_.reset();
 }

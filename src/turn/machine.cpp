@@ -193,6 +193,11 @@ void Machine::handle(const SpeechEnded& event) {
   act(FinishRecogniser{generation_});
 }
 
+void Machine::handle(const PartialStood& event) {
+  if (event.generation != generation_ || (state_ != State::recognising && state_ != State::hearing)) return;
+  act(StartDraft{event.text});
+}
+
 void Machine::handle(const Recognised& event) {
   if (event.generation != generation_ || (state_ != State::recognising && state_ != State::hearing)) return;
   const bool open = microphone_open_ && mode_ != ListenMode::manual;

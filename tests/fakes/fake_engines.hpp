@@ -46,6 +46,8 @@ class FakeAsr final : public engine::AsrProvider {
     std::string open_error;
     std::string error;    ///< instead of a result
     bool silent = false;  ///< never answers
+    /// When each comes, from open().
+    std::deque<std::pair<Millis, std::string>> partials;
   };
   explicit FakeAsr(std::shared_ptr<Scheduler> scheduler) : scheduler_(std::move(scheduler)) {}
 
@@ -84,6 +86,13 @@ class FakeAsr final : public engine::AsrProvider {
       finished_event_.notify();
     }
     Task<Result<std::optional<engine::AsrEvent>>> next() override {
+      if (!answer_.partials.empty()) {
+        const auto [after, text] = answer_.partials.front();
+        answer_.partials.pop_front();
+        const auto when = opened_ + after;
+        co_await sleep_until(*owner_.scheduler_, when);
+        co_return std::optional(engine::AsrEvent{engine::AsrEvent::Kind::partial, text, when});
+      }
       while (!finished_ || answer_.silent) co_await finished_event_.wait();
       const auto ready = owner_.scheduler_->now() + answer_.delay;
       co_await sleep_until(*owner_.scheduler_, ready);
@@ -94,6 +103,7 @@ class FakeAsr final : public engine::AsrProvider {
    private:
     FakeAsr& owner_;
     Answer answer_;
+    TimePoint opened_ = owner_.scheduler_->now();
     AsyncEvent finished_event_;
     bool finished_ = false;
   };

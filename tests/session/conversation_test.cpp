@@ -246,6 +246,83 @@ TEST_F(ConversationTest, ToolsOfTheDeviceAreCalledAndTheirResultsRead) {
   EXPECT_NEAR(turn["added_ms"].get<double>(), 0, 0.001) << "a slow tool is not ours";
 }
 
+TEST_F(ConversationTest, AModelIsAskedAheadOnAPartialThatStands) {
+  settings->profile.session.draft_after = 200ms;
+  asr->answers[0].text = "Hello.";
+  asr->answers[0].partials = {{100ms, "hel"}, {150ms, "hello"}};
+  connect();
+  hello();
+  listen();
+  utter();
+  advance(10s);
+  ASSERT_EQ(llm->requests.size(), 1U) << "the draft is the answer";
+  EXPECT_EQ(llm->requests[0].messages.back().text, "hello");
+  EXPECT_EQ(connection->texts("stt").at(0).json["text"], "Hello.");
+  const auto turn = last_turn();
+  EXPECT_EQ(turn["outcome"], "completed");
+  EXPECT_NEAR(turn["draft_saved_ms"].get<double>(), to_ms(llm->delay), 0.001);
+  EXPECT_FALSE(turn.contains("drafts_dropped"));
+}
+
+TEST_F(ConversationTest, ADraftOnWordsThatChangeIsThrownAway) {
+  settings->profile.session.draft_after = 200ms;
+  asr->answers[0].text = "hello you";
+  asr->answers[0].partials = {{100ms, "hello"}};
+  connect();
+  hello();
+  listen();
+  utter();
+  advance(10s);
+  ASSERT_EQ(llm->requests.size(), 2U);
+  EXPECT_EQ(llm->requests[1].messages.back().text, "hello you");
+  EXPECT_EQ(connection->texts("tts", "sentence_start").size(), 1U);
+  const auto turn = last_turn();
+  EXPECT_EQ(turn["drafts_dropped"], 1);
+  EXPECT_FALSE(turn.contains("draft_saved_ms"));
+}
+
+TEST_F(ConversationTest, ToolsOfADraftAreCalledOnlyWhenTheUtteranceHasEnded) {
+  settings->profile.session.draft_after = 100ms;
+  asr->answers[0].partials = {{50ms, "hello"}};
+  TimePoint called{};
+  llm->reply = [&](const engine::ChatRequest& request) {
+    if (request.messages.back().role == engine::Message::Role::tool) {
+      called = world.now();
+      return std::vector<test::FakeLlm::What>{engine::TextDelta{"Done."}};
+    }
+    return std::vector<test::FakeLlm::What>{engine::ToolCall{"1", "no_such_tool", json::object()}};
+  };
+  connect();
+  hello();
+  listen();
+  speak(1200ms);
+  EXPECT_EQ(llm->requests.size(), 1U);
+  EXPECT_EQ(called, TimePoint{});
+  audio(settings->profile.detector.end_silence + 180ms, false);
+  advance(10s);
+  EXPECT_NE(called, TimePoint{});
+  EXPECT_EQ(last_turn()["outcome"], "completed");
+}
+
+TEST_F(ConversationTest, ADraftIsOffByDefaultAndEndsWithItsUtterance) {
+  asr->answers[0].partials = {{50ms, "hello"}};
+  connect();
+  hello();
+  listen();
+  speak(1200ms);
+  EXPECT_EQ(llm->requests.size(), 0U);
+  abort();
+  settings->profile.session.draft_after = 100ms;
+  listen();
+  audio(2s, false);  // A tone without a pause was taken for the room's own noise.
+  speak(1200ms);
+  EXPECT_EQ(llm->requests.size(), 1U);
+  abort();
+  advance(10s);
+  EXPECT_EQ(llm->requests.size(), 1U);
+  EXPECT_TRUE(connection->texts("tts", "start").empty());
+}
+
 TEST_F(ConversationTest, AToolThatNeverAnswersDoesNotEndTheTurn) {
   llm->reply = [](const engine::ChatRequest& request) {
     if (request.messages.back().role == engine::Message::Role::tool) {
@@ -330,7 +407,8 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST_F(ConversationTest, NothingSaidIsForgottenAndListenedOn) {
-  asr->answers = {{"", 20ms, Kind::final, "", "", false}, {"hello", 20ms, Kind::final, "", "", false}};
+  asr->answers = {{"", 20ms, Kind::final, "", "", false, {}},
+                  {"hello", 20ms, Kind::final, "", "", false, {}}};
   connect();
   hello();
   listen();
@@ -343,7 +421,7 @@ TEST_F(ConversationTest, NothingSaidIsForgottenAndListenedOn) {
 }
 
 TEST_F(ConversationTest, RejectedSpeechIsAnsweredHonestly) {
-  asr->answers = {{"set volume", 20ms, Kind::rejected, "", "", false}};
+  asr->answers = {{"set volume", 20ms, Kind::rejected, "", "", false, {}}};
   connect();
   hello();
   listen();

@@ -22,6 +22,7 @@ std::string name(const Action& action) {
     std::string operator()(const OpenRecogniser&) const { return "open asr"; }
     std::string operator()(const FinishRecogniser&) const { return "finish asr"; }
     std::string operator()(const DropRecogniser&) const { return "drop asr"; }
+    std::string operator()(const StartDraft& a) const { return "draft " + a.text; }
     std::string operator()(const SendStt& a) const { return "stt " + a.text; }
     std::string operator()(const SendTtsStart&) const { return "tts start"; }
     std::string operator()(const SendTtsStop&) const { return "tts stop"; }
@@ -64,6 +65,18 @@ TEST_F(MachineTest, AnAutomaticTurnRunsFromSpeechToRest) {
   EXPECT_THAT(on(heard("lamp on")), ElementsAre("stt lamp on", "tts start", "reply lamp on", "deaf"));
   EXPECT_THAT(on(played()), ElementsAre("tts stop", "completed 1", "deaf", "rest"));
   EXPECT_EQ(machine.state(), State::idle);
+}
+
+TEST_F(MachineTest, APartialThatStandsIsDraftedWhileItsUtteranceRuns) {
+  EXPECT_TRUE(on(PartialStood{0, "early"}).empty());
+  on(ListenStarted{ListenMode::automatic});
+  on(SpeechBegan{});
+  EXPECT_THAT(on(PartialStood{1, "lamp"}), ElementsAre("draft lamp"));
+  on(SpeechEnded{});
+  EXPECT_THAT(on(PartialStood{1, "lamp on"}), ElementsAre("draft lamp on"));
+  EXPECT_TRUE(on(PartialStood{0, "old"}).empty());
+  on(heard("lamp on"));
+  EXPECT_TRUE(on(PartialStood{1, "late"}).empty());
 }
 
 TEST_F(MachineTest, PushToTalkEndsWithTheButton) {

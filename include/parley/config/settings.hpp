@@ -109,6 +109,8 @@ struct SessionSettings {
   Millis llm_timeout = 30s;  ///< to the first event, and between events
   Millis tts_timeout = 10s;  ///< to the first audio of a sentence, and between chunks
   int max_tool_rounds = 8;
+  /// A partial text that stood for so long is given to the model before the utterance has ended; 0: never.
+  Millis draft_after{0};
   std::size_t max_history_turns = 12;
   bool voice_barge_in = true;  ///< realtime: a voice interrupts the reply
 

@@ -8,6 +8,7 @@
 #include "parley/audio/pcm.hpp"
 #include "parley/config/settings.hpp"
 #include "parley/core/clock.hpp"
+#include "parley/dialogue/draft.hpp"
 #include "parley/dialogue/emotion.hpp"
 #include "parley/dialogue/turn_record.hpp"
 #include "parley/engine/llm.hpp"
@@ -70,7 +71,9 @@ struct ReplyInProgress {
 /// A model that runs away is bounded: a reply ends after 32 KiB of text; while 16 sentences wait for the
 /// voice the model is not read further; of the calls of a round 16 run, and after 64 it is not listened to
 /// any longer.
-Task<> answer(ReplyTools tools, engine::ChatRequest request, std::shared_ptr<ReplyInProgress> reply);
+/// `draft`: the stream of that very request where it was made ahead; else null.
+Task<> answer(ReplyTools tools, engine::ChatRequest request, std::shared_ptr<ReplyInProgress> reply,
+              std::unique_ptr<Draft> draft = nullptr);
 
 /// Speaks a fixed text.
 Task<> say(ReplyTools tools, std::string text, std::shared_ptr<ReplyInProgress> reply);

@@ -41,6 +41,9 @@ class TurnRecord {
   std::string heard_text;
   std::string reply_text;
   int llm_rounds = 0;
+  /// How much later the model's first event would have come without the draft.
+  std::optional<Duration> draft_saved;
+  int drafts_dropped = 0;  ///< asked for in vain: the words changed
   int underruns = 0;
 
   /// An engine or tool on the way to the first frame was asked at `from` and answered at `to`.

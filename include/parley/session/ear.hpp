@@ -58,6 +58,7 @@ class Ear : public std::enable_shared_from_this<Ear> {
   void on_audio(audio::PcmView samples);
   void on_ended(const turn::SpeechDetector::Ended& ended);
   void watch_for_gap();
+  void on_partial(const std::shared_ptr<Recognition>& job, std::string text);
   void remember_noise();
   static Task<> recognise(std::shared_ptr<Ear> self, std::shared_ptr<Recognition> job,
                           Task<engine::AsrRequest> request);

@@ -88,6 +88,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void perform(const turn::OpenRecogniser& action);
   void perform(const turn::FinishRecogniser& action);
   void perform(const turn::DropRecogniser& action);
+  void perform(const turn::StartDraft& action);
   void perform(const turn::SendStt& action);
   void perform(const turn::SendTtsStart& action);
   void perform(const turn::SendTtsStop& action);
@@ -103,6 +104,9 @@ class Session : public std::enable_shared_from_this<Session> {
   void observe_stages();
   void log_turn(const turn::EndTurn& end);
   dialogue::ReplyTools reply_tools();
+  engine::ChatRequest chat_request(const std::string& text);
+  std::unique_ptr<dialogue::Draft> take_draft(const std::string& text);
+  void drop_draft();
   engine::AsrRequest asr_request() const;
   void connect_engines();
   static Task<engine::AsrRequest> asr_request_when_ready(std::shared_ptr<Session> self);
@@ -126,6 +130,8 @@ class Session : public std::enable_shared_from_this<Session> {
   TimePoint tools_patience_{};  ///< nobody waits longer for them than until then
   AsyncEvent tools_changed_;
   dialogue::History history_;
+  std::unique_ptr<dialogue::Draft> draft_;
+  std::string draft_text_;  ///< what it answers
   std::shared_ptr<RunningReply> reply_;
   std::shared_ptr<dialogue::TurnRecord> record_;
   std::string user_text_;

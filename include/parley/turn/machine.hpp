@@ -41,6 +41,11 @@ struct Recognised {
   std::string text;
   bool rejected = false;
 };
+/// A partial text that did not change for `draft_after`.
+struct PartialStood {
+  Generation generation;
+  std::string text;
+};
 struct RecognitionFailed {
   Generation generation;
   std::string why;
@@ -58,8 +63,8 @@ struct IdleTimedOut {};
 struct ShutdownRequested {};
 
 using Event = std::variant<ListenStarted, ListenStopped, WakeWordHeard, AbortRequested, SpeechBegan,
-                           SpeechEnded, Recognised, RecognitionFailed, ReplyPlayed, NoVoiceTimedOut,
-                           IdleTimedOut, ShutdownRequested>;
+                           SpeechEnded, PartialStood, Recognised, RecognitionFailed, ReplyPlayed,
+                           NoVoiceTimedOut, IdleTimedOut, ShutdownRequested>;
 
 // --- what to do about it, in this order -------------------------------------------------------------
 /// Hear what comes from now on as the beginning of a new utterance.
@@ -82,6 +87,10 @@ struct FinishRecogniser {
   Generation generation;
 };
 struct DropRecogniser {};
+/// Ask the model for an answer to this, in case it stays.
+struct StartDraft {
+  std::string text;
+};
 struct SendStt {
   std::string text;
 };
@@ -113,8 +122,8 @@ struct Close {
 };
 
 using Action = std::variant<StartListening, StopListening, EndUtterance, GuardForVoice, BeginTurn,
-                            OpenRecogniser, FinishRecogniser, DropRecogniser, SendStt, SendTtsStart,
-                            SendTtsStop, StartReply, CancelReply, EndTurn, Rest, Close>;
+                            OpenRecogniser, FinishRecogniser, DropRecogniser, StartDraft, SendStt,
+                            SendTtsStart, SendTtsStop, StartReply, CancelReply, EndTurn, Rest, Close>;
 using Actions = std::vector<Action>;
 
 /// The life of a session as a pure function of what happens: no I/O, no clock. Promises: each SendTtsStart is
@@ -141,6 +150,7 @@ class Machine {
   void handle(const AbortRequested& event);
   void handle(const SpeechBegan& event);
   void handle(const SpeechEnded& event);
+  void handle(const PartialStood& event);
   void handle(const Recognised& event);
   void handle(const RecognitionFailed& event);
   void handle(const ReplyPlayed& event);
