@@ -34,6 +34,11 @@ std::string one_line(std::string text) {
   return text;
 }
 
+/// The synchronisation of an MPEG audio frame.
+bool begins_like_mpeg(std::string_view bytes) {
+  return bytes.size() >= 2 && bytes[0] == '\xFF' && (static_cast<std::uint8_t>(bytes[1]) & 0xE0U) == 0xE0U;
+}
+
 class BatchAsr final : public AsrStream {
  public:
   BatchAsr(const asio::any_io_executor& executor, Millis max_audio,
@@ -75,7 +80,9 @@ class BatchAsr final : public AsrStream {
 class HttpSpeech final : public TtsStream {
  public:
   HttpSpeech(std::unique_ptr<net::HttpResponse> response, int rate)
-      : response_(std::move(response)), reader_(rate) {}
+      : response_(std::move(response)),
+        says_mpeg_(response_->header("Content-Type").starts_with("audio/mpeg")),
+        reader_(rate) {}
 
   Task<Result<std::optional<TtsAudio>>> next() override {
     while (true) {
@@ -85,6 +92,9 @@ class HttpSpeech final : public TtsStream {
         if (heard_) co_return std::optional<TtsAudio>();
         co_return Error(Errc::unavailable, "the voice service sent no audio", true);
       }
+      // Some servers call everything MPEG; only where the bytes look like it, too, it is.
+      if (!heard_ && says_mpeg_ && begins_like_mpeg((*chunk)->bytes))
+        co_return Error(Errc::unsupported, "this is MP3 audio; PCM was asked for");
       auto pcm = reader_.push((*chunk)->bytes);
       if (!pcm) co_return pcm.error();
       if (pcm->samples.empty()) continue;
@@ -95,6 +105,7 @@ class HttpSpeech final : public TtsStream {
 
  private:
   std::unique_ptr<net::HttpResponse> response_;
+  bool says_mpeg_;
   audio::PcmReader reader_;
   bool heard_ = false;
 };

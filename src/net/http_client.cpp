@@ -184,11 +184,16 @@ struct HttpClient::State : std::enable_shared_from_this<HttpClient::State> {
       return Error(Errc::internal, "the HTTP library refuses the request");
     transfers[transfer->easy()] = transfer;
     touched[transfer->origin] = scheduler->now();
+    transfer->deadline_changed = [weak = weak_from_this(), weak_transfer = std::weak_ptr(transfer)] {
+      const auto alive = weak.lock();
+      const auto moved = weak_transfer.lock();
+      if (alive && moved) alive->watch_deadline(moved);
+    };
     watch_deadline(transfer);
     return transfer;
   }
 
-  /// Deadlines move with every byte: the timer looks again when it fires, and is not re-armed for each.
+  /// The idle deadline moves with every byte: the timer looks again when it fires, and is not armed for each.
   void watch_deadline(const TransferPtr& transfer) {
     const auto due = transfer->next_deadline();
     if (due == TimePoint::max()) return;

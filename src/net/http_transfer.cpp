@@ -88,8 +88,8 @@ bool HttpTransfer::set_up(CURLSH* share) {
 }
 
 void HttpTransfer::enter(Phase phase) {
-  phase_ = phase;
   phase_began_ = scheduler_->now();
+  if (std::exchange(phase_, phase) != phase && deadline_changed) deadline_changed();
 }
 
 int HttpTransfer::on_ready(void* self, char* /*ip*/, char* /*local*/, int /*port*/, int /*local_port*/) {

@@ -2,6 +2,7 @@
 
 #include <curl/curl.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,6 +50,8 @@ class HttpTransfer {
   std::string origin;
   AsyncEvent changed;
   std::unique_ptr<Timer> deadline;
+  /// Called when another deadline counts from now on, perhaps an earlier one.
+  std::function<void()> deadline_changed;
   int status = 0;
   std::vector<HttpHeader> headers;
   std::string buffer;

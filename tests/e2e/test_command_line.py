@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -56,8 +57,22 @@ class CommandLineTest(unittest.TestCase):
             if example.name.endswith("-intents.yaml"):
                 continue
             with self.subTest(example.name):
-                ran = parley("check", "--config", str(example))
+                ran = parley("check", "--config", str(example), OPENAI_API_KEY="sk-test")
                 self.assertEqual(ran.returncode, 0, ran.stderr)
+
+    def test_an_example_without_its_key(self):
+        environment = {"OPENAI_API_KEY": ""}
+        ran = parley("check", "--config", str(ROOT / "config/examples/openai.yaml"), **environment)
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn("OPENAI_API_KEY", ran.stderr)
+
+    def test_the_engines_that_the_default_configuration_only_describes_are_valid(self):
+        text = (ROOT / "config/parley.yaml").read_text()
+        described = text[text.index("  # gpt:\n"):text.index("# Which engine does what")]
+        block = re.sub(r"^  # (?![A-Z])", "  ", described, flags=re.MULTILINE)
+        config = self.config("engines:\n" + block + "roles: {asr: whisper, llm: gpt, tts: [nova, rachel]}\n")
+        ran = parley("check", "--config", str(config), OPENAI_API_KEY="sk-test", ELEVENLABS_API_KEY="xi-test")
+        self.assertEqual(ran.returncode, 0, ran.stderr + block)
 
     def test_a_missing_file(self):
         self.assertIn("nowhere.yaml", self.refused("serve", "--config", str(self.directory / "nowhere.yaml")))
