@@ -19,11 +19,11 @@ class ElevenLabsTts final : public engine::TtsProvider {
     json body = {{"text", request.text}, {"model_id", settings_.model}};
     engine::add_extra(body, settings_.extra_body);
     const auto& voice = request.voice.empty() ? settings_.voice : request.voice;
-    auto asked =
-        engine::http_post(*settings_.endpoint,
-                          "/v1/text-to-speech/" + net::url_escaped(voice) + "/stream?output_format=pcm_" +
-                              std::to_string(settings_.sample_rate),
-                          "application/json", body.dump(-1, ' ', false, json::error_handler_t::replace));
+    auto asked = engine::http_post(
+        *settings_.endpoint,
+        "/v1/text-to-speech/" + net::url_escaped(voice) + (settings_.stream ? "/stream" : "") +
+            "?output_format=pcm_" + std::to_string(settings_.sample_rate),
+        "application/json", body.dump(-1, ' ', false, json::error_handler_t::replace));
     return engine::http_speech(settings_.endpoint, std::move(asked), settings_.sample_rate);
   }
 
@@ -52,6 +52,7 @@ std::shared_ptr<engine::TtsProvider> elevenlabs_tts_from_config(const config::No
   settings.sample_rate = node.get("sample_rate", settings.sample_rate, 8000, 48000);
   if (std::ranges::find(kRates, settings.sample_rate) == kRates.end())
     node.fail("sample_rate", "expected 8000, 16000, 22050, 24000, 44100 or 48000");
+  settings.stream = node.get("stream", settings.stream);
   settings.extra_body = engine::extra_body_from_config(node);
   return make_elevenlabs_tts(std::move(settings));
 }

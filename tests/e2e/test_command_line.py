@@ -61,8 +61,9 @@ class CommandLineTest(unittest.TestCase):
                 self.assertEqual(ran.returncode, 0, ran.stderr)
 
     def test_an_example_without_its_key(self):
-        environment = {"OPENAI_API_KEY": ""}
-        ran = parley("check", "--config", str(ROOT / "config/examples/openai.yaml"), **environment)
+        environment = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
+        ran = subprocess.run([BUILD / "parley", "check", "--config", ROOT / "config/examples/openai.yaml"],
+                             capture_output=True, text=True, timeout=PATIENCE, env=environment, check=False)
         self.assertEqual(ran.returncode, 2)
         self.assertIn("OPENAI_API_KEY", ran.stderr)
 

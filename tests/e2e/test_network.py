@@ -64,7 +64,7 @@ class Aimock:
     def stop(self):
         if self.process.poll() is None:
             self.process.kill()
-            self.process.wait(PATIENCE)
+        self.process.wait(PATIENCE)
         self.process.stdout.close()
         self.directory.cleanup()
 
@@ -129,7 +129,7 @@ class ElevenLabsTest(NetworkTest):
     voice = "rachel"
 
     def speech_was_asked_for(self):
-        spoken = self.aimock.asked("/v1/text-to-speech/rachel/stream")
+        spoken = self.aimock.asked("/v1/text-to-speech/rachel")
         self.assertEqual(" ".join(entry["body"]["messages"][0]["content"] for entry in spoken), f"{ANSWER} {ANSWER}")
         self.assertIn("output_format=pcm_16000", spoken[0]["path"])
 

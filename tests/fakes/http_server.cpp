@@ -137,6 +137,13 @@ int HttpServer::closed() const {
   return state_->closed;
 }
 
+void run_until_quiet(asio::io_context& io) {
+  constexpr std::chrono::milliseconds kMoment{200};
+  io.restart();
+  while (io.run_one_for(kMoment) > 0) {
+  }
+}
+
 bool run_until(asio::io_context& io, const std::function<bool()>& done) {
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (!done()) {

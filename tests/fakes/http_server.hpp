@@ -77,6 +77,9 @@ class HttpServer {
 /// Runs `io` until `done`, for as long as a slow machine may need; false: it never was.
 bool run_until(asio::io_context& io, const std::function<bool()>& done);
 
+/// Runs `io` until nothing has happened for a moment: what is on its way between two sockets has arrived.
+void run_until_quiet(asio::io_context& io);
+
 /// Runs a task to its end on `io`.
 template <class T>
 T run_on(asio::io_context& io, Task<T> task);

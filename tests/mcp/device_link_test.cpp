@@ -229,6 +229,10 @@ TEST_F(DeviceLinkTest, TheHostRoutesByModelNameAndRefusesUnknownOnes) {
   EXPECT_EQ(sent[0]["params"]["name"], "self.lamp.turn_on");
   EXPECT_TRUE(result_of(host.call({"2", "self.lamp.turn_on", json::object()})).failed);
   EXPECT_EQ(sent.size(), 1U);
+  const auto malformed = result_of(host.call({"3", "self_lamp_turn_on", json::object(), "{\"on\":"}));
+  EXPECT_TRUE(malformed.failed) << "the model is told, the device is not asked";
+  EXPECT_NE(malformed.text.find("JSON object"), std::string::npos);
+  EXPECT_EQ(sent.size(), 1U);
 }
 
 }  // namespace

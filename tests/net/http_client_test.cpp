@@ -91,14 +91,12 @@ TEST_F(HttpClientTest, ConnectsAhead) {
   client.connect_ahead(server.url() + "/v1", 5s);
   ASSERT_TRUE(run_until(io, [&] { return server.asked().size() == 1; }));
   // Its answer has to be on its way back before the request finds the connection idle.
-  while (io.run_one_for(50ms) > 0) {
-  }
+  test::run_until_quiet(io);
   EXPECT_EQ(ask(get(server.url())).body, "x");
   EXPECT_EQ(server.connections(), 1);
   EXPECT_EQ(server.asked().size(), 2U) << "one that is being opened is enough";
   client.connect_ahead(server.url(), 5s);
-  while (io.run_one_for(50ms) > 0) {
-  }
+  test::run_until_quiet(io);
   EXPECT_EQ(server.asked().size(), 2U) << "it was used a moment ago";
   client.connect_ahead("nonsense", 5s);
   client.connect_ahead("http://127.0.0.1:1/", 5s);
@@ -184,8 +182,7 @@ TEST_F(HttpClientTest, KeepsTheConnectionWhoseRestIsDiscarded) {
     co_return true;
   };
   run_on(io, work());
-  while (io.run_one_for(50ms) > 0) {
-  }
+  test::run_until_quiet(io);
   EXPECT_EQ(ask(get(server.url())).body, "wantedunwanted");
   EXPECT_EQ(server.connections(), 1);
 }

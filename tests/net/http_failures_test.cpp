@@ -141,8 +141,7 @@ TEST_F(HttpClientTest, MakesTheServerWaitForASlowReader) {
     co_return true;
   };
   ASSERT_TRUE(run_on(io, open()));
-  while (io.run_one_for(300ms) > 0) {
-  }
+  test::run_until_quiet(io);
   EXPECT_LT(written, kMegabytes / 2) << "what the sockets between take, and no more";
   while (scheduler->fire_next(scheduler->now() + 60s)) {
   }

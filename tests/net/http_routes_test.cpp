@@ -59,8 +59,7 @@ TEST_F(HttpClientTest, TrustsNoCertificateThatNobodyVouchesFor) {
   EXPECT_EQ(answer.error->code, Errc::unavailable);
   EXPECT_FALSE(answer.error->retryable);
   EXPECT_NE(answer.error->message.find("cannot be trusted"), std::string::npos) << answer.error->message;
-  while (io.run_one_for(20ms) > 0) {
-  }
+  test::run_until_quiet(io);
   EXPECT_EQ(read_bytes, 0U) << "and nothing was told to it";
 }
 

@@ -14,14 +14,17 @@ struct ElevenLabsTtsSettings {
   std::string model;
   std::string voice;  ///< the id of the voice, where the device has none of its own
   int sample_rate = 24000;
+  bool stream = true;  ///< false: the whole sentence is made before the first of it is sent
   /// Added to each request (`voice_settings`, `language_code`, …); a null takes a key out.
   nlohmann::json extra_body = nlohmann::json::object();
 };
 
-/// A voice of ElevenLabs (`/v1/text-to-speech/{voice}/stream`), played while it arrives.
+/// A voice of ElevenLabs (`/v1/text-to-speech/{voice}/stream`, or without `/stream`), played while it
+/// arrives.
 std::shared_ptr<engine::TtsProvider> make_elevenlabs_tts(ElevenLabsTtsSettings settings);
 
-/// Keys: model, voice, sample_rate (8000, 16000, 22050, 24000, 44100 or 48000), extra_body, and those of
+/// Keys: model, voice, sample_rate (8000, 16000, 22050, 24000, 44100 or 48000), stream,
+/// extra_body, and those of
 /// http_endpoint_from_config().
 std::shared_ptr<engine::TtsProvider> elevenlabs_tts_from_config(const config::Node& node,
                                                                 const engine::EngineContext& context);

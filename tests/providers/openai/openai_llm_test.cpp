@@ -100,8 +100,7 @@ TEST_F(OpenAiLlm, KeepsItsConnectionAfterDone) {
   configure(server);
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(text_of(chat()), "x");
-    while (io.run_one_for(20ms) > 0) {
-    }
+    test::run_until_quiet(io);
   }
   EXPECT_EQ(server.connections(), 1);
 }
@@ -276,8 +275,7 @@ TEST_F(OpenAiLlm, ConnectsAhead) {
   llm->connect_ahead(io.get_executor());
   ASSERT_TRUE(run_until(io, [&] { return server.asked().size() == 1; }));
   EXPECT_EQ(server.asked()[0].headers.count("authorization"), 0U);
-  while (io.run_one_for(20ms) > 0) {
-  }
+  test::run_until_quiet(io);
   EXPECT_EQ(text_of(chat()), "x");
   EXPECT_EQ(server.connections(), 1);
 }

@@ -256,8 +256,12 @@ TEST_F(HttpVoice, ElevenLabsStreams) {
   EXPECT_FALSE(heard.error);
   EXPECT_EQ(heard.events.at(0).pcm.rate, 16000);
   EXPECT_EQ(samples_of(heard).size(), 2U);
-  const auto& asked = server.asked().at(0);
+  const auto asked = server.asked().at(0);
   EXPECT_EQ(asked.target, "/v1/text-to-speech/a%2Fb/stream?output_format=pcm_16000");
+  const auto whole = elevenlabs_tts_from_config(
+      config::Node::parse("{base_url: \"" + server.url() + "\", voice: v, stream: false}", "p.yaml"), {});
+  EXPECT_EQ(samples_of(speak(whole)).size(), 2U);
+  EXPECT_EQ(server.asked().at(1).target, "/v1/text-to-speech/v?output_format=pcm_24000");
   EXPECT_EQ(asked.headers.at("xi-api-key"), "xi-secret");
   EXPECT_EQ(asked.headers.count("authorization"), 0U);
   EXPECT_EQ(json::parse(asked.body),
