@@ -12,6 +12,8 @@ namespace {
 
 /// A closed connection ends a device's playback: it gets that long, and the send-ahead, to drain its buffer.
 constexpr Millis kDrain{300};
+/// How long an answer waits for the turns of earlier sessions; then it goes without.
+constexpr Millis kRecallPatience{50};
 
 }  // namespace
 
@@ -79,6 +81,7 @@ void Session::perform(const turn::BeginTurn& /*action*/) {
   timer_->cancel();
   record_ = std::make_shared<dialogue::TurnRecord>();
   user_text_.clear();
+  refresh_status();
 }
 
 void Session::perform(const turn::OpenRecogniser& action) {
@@ -153,14 +156,9 @@ void Session::perform(const turn::StartReply& action) {
 }
 
 Task<> Session::run_reply(std::shared_ptr<Session> self, std::shared_ptr<RunningReply> reply) {
-  const auto& profile = *self->wiring_.runtime->profile;
   if (reply->kind == turn::ReplyKind::answer) {
-    engine::ChatRequest request;
-    request.messages = self->history_.request(profile.persona, reply->text);
-    request.tools = self->host_.tools();
-    request.language = profile.language;
-    request.device_id = self->device_id();
-    co_await dialogue::answer(self->reply_tools(), std::move(request), reply->progress);
+    co_await recalled(self, self->wiring_.scheduler->now() + kRecallPatience);
+    co_await dialogue::answer(self->reply_tools(), self->chat_request(reply->text), reply->progress);
   } else {
     co_await dialogue::say(self->reply_tools(), reply->text, reply->progress);
   }
@@ -174,16 +172,6 @@ void Session::perform(const turn::CancelReply& /*action*/) {
   reply_->playout->cancel();
   reply_->stop.emit(asio::cancellation_type::terminal);
   reply_.reset();
-}
-
-/// What the history keeps of the reply that ends here.
-void Session::remember(bool interrupted) {
-  if (!reply_ || reply_->kind != turn::ReplyKind::answer) return;
-  auto messages = std::move(reply_->progress->result.messages);
-  if (interrupted || reply_->progress->result.failed) {
-    messages = dialogue::truncate_to_heard(std::move(messages), reply_->playout->heard());
-  }
-  history_.add(user_text_, std::move(messages));
 }
 
 void Session::perform(const turn::EndTurn& action) {
