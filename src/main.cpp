@@ -21,11 +21,24 @@ int main(int argc, char** argv) {
   bool online = false;
   check->add_flag("--online", online, "Ask every engine once, and show how long it took");
 
+  parley::server::HistoryOptions history_options;
+  auto* history = cli.add_subcommand("history", "Show, export or delete the conversations of a device");
+  history->add_option("device", history_options.device, "Its Device-Id; without it, all devices are listed");
+  history
+      ->add_option("--config", history_options.config, "The YAML configuration, whose history.file is meant")
+      ->required();
+  history->add_flag("--json", history_options.json, "One JSON object a line");
+  history->add_flag("--delete", history_options.remove,
+                    "Delete all of it, after it was exported (--export) or written (--json)");
+  history->add_option("--export", history_options.export_to,
+                      "Write it to this new file, one JSON object a line");
+
   try {
     cli.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return cli.exit(error) == 0 ? 0 : 2;
   }
   if (*serve) return parley::server::serve(serve_options);
+  if (*history) return parley::server::history(history_options);
   return parley::server::check(check_config, online);
 }

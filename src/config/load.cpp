@@ -81,6 +81,17 @@ void read_server(const Node& node, ServerSettings& out) {
   out.shutdown_grace = node.get("shutdown_grace", out.shutdown_grace, 0ms, 10min);
 }
 
+void read_history(const Node& node, HistorySettings& out) {
+  out.enabled = node.get("enabled", out.enabled);
+  const auto file = node.get("file", "");
+  if (!file.empty()) out.file = node.directory() / file;
+  constexpr auto kDay = std::chrono::hours(24);
+  constexpr int kMaxDays = 36'500;
+  out.keep = kDay * node.get("keep_days", static_cast<int>(out.keep / kDay), 1, kMaxDays);
+  out.max_turns_per_device = node.get("max_turns_per_device", out.max_turns_per_device, 1, 1'000'000);
+  out.max_size = node.get_bytes("max_size", out.max_size, kMega, kMega * kMega);
+}
+
 void check_secret(const Node& node, const std::string& secret) {
   // Such a secret could never arrive in an HTTP header as it is.
   if (has_control(secret) || secret.starts_with(' ') || secret.ends_with(' ')) {
@@ -179,6 +190,7 @@ Settings load(const Node& root) {
   if (const auto log = root.child("log")) read_log(*log, out.log);
   if (const auto server = root.child("server")) read_server(*server, out.server);
   if (const auto auth = root.child("auth")) read_auth(*auth, out.auth);
+  if (const auto history = root.child("history")) read_history(*history, out.history);
   out.log_private = root.get("log_private", out.log_private);
   const auto turn_log = root.get("turn_log", "");
   if (!turn_log.empty()) out.turn_log = root.directory() / turn_log;

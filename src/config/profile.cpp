@@ -5,6 +5,8 @@
 
 #include "config/scalar.hpp"
 #include "config/wording.hpp"
+#include "parley/config/persona.hpp"
+#include "parley/core/time_zone.hpp"
 
 namespace parley::config {
 namespace {
@@ -72,6 +74,7 @@ void read_session(const Node& node, SessionSettings& out) {
   out.tts_timeout = node.get("tts_timeout", out.tts_timeout, 100ms, 10min);
   out.max_tool_rounds = node.get("max_tool_rounds", out.max_tool_rounds, 0, 64);
   out.max_history_turns = node.get("max_history_turns", out.max_history_turns, 0, 1000);
+  out.max_history_tokens = node.get("max_history_tokens", out.max_history_tokens, 0, 1'000'000);
   out.voice_barge_in = node.get("voice_barge_in", out.voice_barge_in);
 }
 
@@ -119,8 +122,17 @@ void check_language(const Node& node, std::string_view language) {
 
 void read_profile(const Node& node, const EngineNames& engines, Profile& profile) {
   profile.persona = node.get("persona", profile.persona);
+  if (const auto persona = parse_persona(profile.persona); !persona) {
+    node.fail("persona", persona.error().message);
+  }
   profile.language = node.get("language", profile.language);
   check_language(node, profile.language);
+  profile.timezone = node.get("timezone", profile.timezone);
+  try {
+    const TimeZone known(profile.timezone);
+  } catch (const Failure& unknown) {
+    node.fail("timezone", unknown.error().message);
+  }
   profile.voice = node.get("voice", profile.voice);
   if (const auto audio = node.child("audio")) read_audio(*audio, profile.audio);
   if (const auto detector = node.child("detector")) read_detector(*detector, profile.detector);

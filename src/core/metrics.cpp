@@ -63,6 +63,8 @@ struct Metrics::State {
                                         .Help("How long after it was due a downlink frame was sent")
                                         .Register(registry)
                                         .Add({}, kMilliseconds);
+  prometheus::Family<prometheus::Counter>& history_lost =
+      counters("parley_history_lost_total", "Turns that the history does not keep, by reason");
   prometheus::Gauge& workers = BuildGauge()
                                    .Name("parley_worker_jobs")
                                    .Help("Jobs queued or running on the worker pool")
@@ -118,6 +120,9 @@ void Metrics::playout_lateness(double ms) {
 }
 void Metrics::worker_jobs(std::size_t pending) {
   state_->workers.Set(static_cast<double>(pending));
+}
+void Metrics::history_lost(std::string_view reason) {
+  state_->history_lost.Add(label("reason", reason)).Increment();
 }
 
 std::string Metrics::text() const {

@@ -31,7 +31,7 @@ class ReadyStream final : public engine::LlmStream {
 
 class Intents final : public IntentsLlm {
  public:
-  Intents(intents::Catalog catalog, intents::TimeZone zone) : dialogue_(std::move(catalog), std::move(zone)) {
+  Intents(intents::Catalog catalog, TimeZone zone) : dialogue_(std::move(catalog), std::move(zone)) {
     const intents::Catalog& all = dialogue_.catalog();
     summary_.intents = all.intents.size();
     for (const intents::Intent& intent : all.intents) summary_.sentences += intent.sentences.size();
@@ -100,7 +100,7 @@ std::shared_ptr<IntentsLlm> intents_from_config(const config::Node& node,
 
   if (catalog.intents.empty()) node.fail("expected `files`, `intents` or `builtin: true`");
   try {
-    return std::make_shared<Intents>(std::move(catalog), intents::TimeZone(timezone));
+    return std::make_shared<Intents>(std::move(catalog), TimeZone(timezone));
   } catch (const Failure& failure) {
     node.fail(failure.error().message);
   }

@@ -70,6 +70,7 @@ class App {
                                                    settings->server.worker_queue);
     shared_.metrics = std::make_shared<Metrics>();
     shared_.turn_log = *turn_log;
+    shared_.conversations = open_history(settings->history, shared_.metrics);
     shared_.synthesize = embedded_voice;
     premises_->metrics = shared_.metrics;
     premises_->workers = shared_.workers;
@@ -96,6 +97,7 @@ class App {
     }
     for (auto& io : io_) io->thread.join();
     shared_.workers->stop();
+    if (shared_.conversations) shared_.conversations->stop();
     log::info("stopped");
   }
 

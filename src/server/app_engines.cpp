@@ -1,4 +1,4 @@
-// The one place that names concrete engines.
+// The one place that names concrete engines and storage.
 #include "parley/core/log.hpp"
 #include "parley/providers/elevenlabs_tts.hpp"
 #include "parley/providers/flite_tts.hpp"
@@ -8,6 +8,7 @@
 #include "parley/providers/openai_tts.hpp"
 #include "parley/providers/pocketsphinx_asr.hpp"
 #include "parley/providers/simulated.hpp"
+#include "parley/providers/sqlite_history.hpp"
 #include "parley/providers/webrtc_vad.hpp"
 #include "parley/server/app.hpp"
 
@@ -27,6 +28,15 @@ engine::Registry built_in_engines() {
   registry.tts["openai"] = providers::openai_tts_from_config;
   registry.tts["simulated_tts"] = providers::simulated_tts_from_config;
   return registry;
+}
+
+std::shared_ptr<engine::ConversationStore> open_history(const config::HistorySettings& settings,
+                                                        const std::shared_ptr<Metrics>& metrics) {
+  return settings.enabled ? providers::open_sqlite_history(settings, metrics) : nullptr;
+}
+
+std::unique_ptr<engine::ConversationArchive> open_archive(const config::HistorySettings& settings) {
+  return providers::open_sqlite_archive(settings.file);
 }
 
 std::shared_ptr<const audio::Pcm> embedded_voice(const std::string& text) {

@@ -65,6 +65,23 @@ int ask_engines(const Deployment& deployment) {
   return code;
 }
 
+void print_history(const config::HistorySettings& history) {
+  std::cout << "history  ";
+  if (!history.enabled) {
+    std::cout << "off: each session begins from nothing\n";
+    return;
+  }
+  if (history.file.empty()) {
+    std::cout << "in memory until the server stops (history.file is not set)";
+  } else {
+    std::error_code unknown;
+    if (std::filesystem::exists(history.file, unknown)) open_archive(history);
+    std::cout << history.file.string();
+  }
+  std::cout << ", " << std::chrono::duration_cast<std::chrono::hours>(history.keep).count() / 24 << " days, "
+            << history.max_turns_per_device << " turns a device\n";
+}
+
 }  // namespace
 
 int check(const std::filesystem::path& file, bool online) {
@@ -80,6 +97,7 @@ int check(const std::filesystem::path& file, bool online) {
     print_auth(settings->auth);
     std::cout << "limits   " << server.max_sessions << " sessions, " << server.max_connections_per_address
               << " connections an address\n";
+    print_history(settings->history);
     for (const auto& [device, runtime] : deployment.runtimes()) {
       print_profile(device, *runtime->profile);
       const auto grammar = runtime->engines.llm->whole_grammar();

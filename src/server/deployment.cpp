@@ -67,6 +67,7 @@ Deployment::Deployment(std::shared_ptr<const config::Settings> settings, const e
     auto runtime = std::make_shared<session::Runtime>();
     runtime->settings = settings_;
     runtime->profile = &profile;
+    runtime->persona = std::make_shared<const dialogue::Persona>(profile.persona, profile.timezone);
     // Voice detection is arithmetic: it has nothing to fall back from.
     runtime->engines.vad = vad.make(profile.roles.vad).front().provider;
     runtime->engines.asr = engine::with_fallback(asr.make(profile.roles.asr), shared.metrics,
@@ -85,6 +86,7 @@ Deployment::Deployment(std::shared_ptr<const config::Settings> settings, const e
     runtime->apology_clip = clip;
     runtime->metrics = shared.metrics;
     runtime->turn_log = shared.turn_log;
+    runtime->conversations = shared.conversations;
     runtimes_[device] = std::move(runtime);
   };
   add("", settings_->profile);

@@ -58,8 +58,8 @@ session::Caller caller_of(const net::HttpRequest& request, const config::AuthSet
   caller.device_id = lower(request.header("device-id"));
   caller.client_id = request.header("client-id");
   if (!usable_id(caller.device_id)) {
-    caller.device_id =
-        usable_id(caller.client_id) ? lower(caller.client_id) : "unnamed-" + make_token().substr(0, 12);
+    caller.nameless = !usable_id(caller.client_id);
+    caller.device_id = caller.nameless ? "unnamed-" + make_token().substr(0, 12) : lower(caller.client_id);
   }
   caller.protocol_version = request.header("protocol-version");
   caller.remote_address = request.remote_address;

@@ -36,7 +36,9 @@ Session::Session(Wiring wiring)
       machine_(wiring_.runtime->profile->session),
       host_(wiring_.scheduler, wiring_.caller.device_id, wiring_.runtime->profile->session.tool_timeout),
       tools_changed_(wiring_.executor),
-      history_(wiring_.runtime->profile->session.max_history_turns),
+      history_(wiring_.runtime->profile->session.max_history_turns,
+               wiring_.runtime->profile->session.max_history_tokens),
+      recalled_changed_(wiring_.executor),
       timer_(wiring_.scheduler->make_timer()),
       message_rate_(kMessagesPerSecond, kMessageBurst),
       audio_rate_(1.0,
@@ -65,6 +67,7 @@ Task<> Session::run() {
                               {"framing", static_cast<int>(framing_)},
                               {"mcp", hello_.mcp}});
   if (wiring_.on_ready) wiring_.on_ready(self);
+  recall();
   if (hello_.mcp) {
     tools_settled_ = false;
     tools_patience_ = wiring_.scheduler->now() + kToolPatience;
@@ -167,6 +170,7 @@ Task<> Session::set_up_tools(std::shared_ptr<Session> self) {
   if (self->ended_ || !listed) co_return;
   log::info("tools listed", {{"session", self->id_}, {"tools", self->host_.tools()->tools.size()}});
   self->wiring_.runtime->engines.asr->warm_up(self->asr_request());
+  self->refresh_status();
 }
 
 Task<Result<>> Session::list_tools() {

@@ -14,6 +14,8 @@ namespace {
 constexpr Millis kDrain{300};
 /// Of one utterance; a person who goes on and on pausing is not worth more.
 constexpr int kMaxDrafts = 3;
+/// How long an answer waits for the turns of earlier sessions; then it goes without.
+constexpr Millis kRecallPatience{50};
 
 }  // namespace
 
@@ -81,6 +83,7 @@ void Session::perform(const turn::BeginTurn& /*action*/) {
   timer_->cancel();
   record_ = std::make_shared<dialogue::TurnRecord>();
   user_text_.clear();
+  refresh_status();
 }
 
 void Session::perform(const turn::OpenRecogniser& action) {
@@ -97,6 +100,7 @@ void Session::perform(const turn::DropRecogniser& /*action*/) {
 void Session::perform(const turn::StartDraft& action) {
   if (draft_ && dialogue::same_words(draft_text_, action.text)) return;
   drop_draft();
+  if (!recalled_) return;  // It would answer without what was said before.
   if (record_->drafts_dropped == kMaxDrafts) return;
   draft_text_ = action.text;
   draft_ = std::make_unique<dialogue::Draft>(wiring_.executor, wiring_.scheduler->now(),
@@ -177,18 +181,9 @@ void Session::perform(const turn::StartReply& action) {
       }));
 }
 
-engine::ChatRequest Session::chat_request(const std::string& text) {
-  const auto& profile = *wiring_.runtime->profile;
-  engine::ChatRequest request;
-  request.messages = history_.request(profile.persona, text);
-  request.tools = host_.tools();
-  request.language = profile.language;
-  request.device_id = device_id();
-  return request;
-}
-
 Task<> Session::run_reply(std::shared_ptr<Session> self, std::shared_ptr<RunningReply> reply) {
   if (reply->kind == turn::ReplyKind::answer) {
+    co_await recalled(self, self->wiring_.scheduler->now() + kRecallPatience);
     co_await dialogue::answer(self->reply_tools(), self->chat_request(reply->text), reply->progress,
                               std::move(reply->draft));
   } else {
@@ -204,16 +199,6 @@ void Session::perform(const turn::CancelReply& /*action*/) {
   reply_->playout->cancel();
   reply_->stop.emit(asio::cancellation_type::terminal);
   reply_.reset();
-}
-
-/// What the history keeps of the reply that ends here.
-void Session::remember(bool interrupted) {
-  if (!reply_ || reply_->kind != turn::ReplyKind::answer) return;
-  auto messages = std::move(reply_->progress->result.messages);
-  if (interrupted || reply_->progress->result.failed) {
-    messages = dialogue::truncate_to_heard(std::move(messages), reply_->playout->heard());
-  }
-  history_.add(user_text_, std::move(messages));
 }
 
 void Session::perform(const turn::EndTurn& action) {

@@ -45,6 +45,7 @@ void expect_defaults(const Settings& settings) {
   EXPECT_EQ(settings.auth, expected.auth);
   EXPECT_EQ(settings.log_private, expected.log_private);
   EXPECT_EQ(settings.turn_log, expected.turn_log);
+  EXPECT_EQ(settings.history, expected.history);
   EXPECT_EQ(settings.profile, expected.profile);
   EXPECT_THAT(settings.devices, IsEmpty());
   EXPECT_THAT(types(settings),
@@ -110,7 +111,9 @@ voice: rms
 audio: {downlink_rate: 16000, downlink_frame: 20ms, send_ahead: 790ms, complexity: 0}
 detector: {end_silence: 1s, min_snr_db: 0, adaptive: false}
 noise: {suppress: true, level: very_high}
-session: {idle_timeout: 0s, greeting: "Yes?", max_history_turns: 3}
+session: {idle_timeout: 0s, greeting: "Yes?", max_history_turns: 3, max_history_tokens: 500}
+timezone: Etc/UTC
+history: {file: h/history.db, keep_days: 7, max_turns_per_device: 50, max_size: 2MB}
 )");
   EXPECT_EQ(settings.server.io_threads, 3U);
   EXPECT_EQ(settings.server.connections_per_second, 0.5);
@@ -130,6 +133,30 @@ session: {idle_timeout: 0s, greeting: "Yes?", max_history_turns: 3}
   EXPECT_EQ(settings.profile.noise, (NoiseSettings{.suppress = true, .level = "very_high"}));
   EXPECT_EQ(settings.profile.session.idle_timeout, 0s);
   EXPECT_EQ(settings.profile.session.max_history_turns, 3U);
+  EXPECT_EQ(settings.profile.session.max_history_tokens, 500U);
+  EXPECT_EQ(settings.profile.timezone, "Etc/UTC");
+  EXPECT_EQ(settings.history, (HistorySettings{.enabled = true,
+                                               .file = "./h/history.db",
+                                               .keep = 7 * 24h,
+                                               .max_turns_per_device = 50,
+                                               .max_size = std::size_t{2} << 20U}));
+}
+
+TEST(Load, RefusesAWrongPersona) {
+  EXPECT_THAT(complaint("language: en\npersona: It is {tiem}.\n"),
+              AllOf(StartsWith("p.yaml:2: persona: "), HasSubstr("did you mean time?")));
+  EXPECT_THAT(complaint("devices: {d: {persona: '{'}}"), HasSubstr("devices.d.persona: "));
+  EXPECT_THAT(complaint("timezone: Europe/Atlantis"),
+              AllOf(StartsWith("p.yaml:1: timezone: "), HasSubstr("Europe/Atlantis")));
+}
+
+TEST(Load, RefusesAWrongHistory) {
+  EXPECT_THAT(complaint("history: {keep_days: 0}"), HasSubstr("history.keep_days: "));
+  EXPECT_THAT(complaint("history: {max_turns_per_device: 0}"), HasSubstr("max_turns_per_device"));
+  EXPECT_THAT(complaint("history: {max_size: 1KB}"), HasSubstr("max_size"));
+  EXPECT_THAT(complaint("history: {flie: x}"), HasSubstr("file"));
+  EXPECT_THAT(complaint("history: yes"), HasSubstr("history"));
+  EXPECT_THAT(complaint("session: {max_history_tokens: -1}"), HasSubstr("max_history_tokens"));
 }
 
 TEST(Load, LooksForTheTurnLogBesideTheFile) {

@@ -43,6 +43,10 @@ class SessionRig : public testing::Test {
     auto runtime = std::make_shared<session::Runtime>();
     runtime->settings = settings;
     runtime->profile = &settings->profile;
+    runtime->persona =
+        std::make_shared<const dialogue::Persona>(settings->profile.persona, settings->profile.timezone);
+    runtime->conversations = conversations;
+    runtime->wall_clock = [this] { return wall_time; };
     runtime->engines = {std::make_shared<FakeVad>(), asr, llm, tts};
     runtime->metrics = metrics;
     runtime->turn_log = turn_log;
@@ -112,6 +116,8 @@ class SessionRig : public testing::Test {
   std::shared_ptr<Metrics> metrics = std::make_shared<Metrics>();
   std::shared_ptr<MemoryTurnLog> turn_log = std::make_shared<MemoryTurnLog>();
   std::shared_ptr<const audio::Pcm> apology_clip;
+  std::shared_ptr<engine::ConversationStore> conversations;
+  WallTime wall_time{std::chrono::seconds(1'741'100'700)};  ///< Tuesday, 2025-03-04 15:05 UTC
   std::shared_ptr<FakeConnection> connection;
   std::shared_ptr<session::Session> session;
   std::unique_ptr<audio::OpusEncoder> encoder;

@@ -112,7 +112,8 @@ struct SessionSettings {
   /// A partial text that stood for so long is given to the model before the utterance has ended; 0: never.
   Millis draft_after{0};
   std::size_t max_history_turns = 12;
-  bool voice_barge_in = true;  ///< realtime: a voice interrupts the reply
+  std::size_t max_history_tokens = 2000;  ///< as dialogue::estimate_tokens counts
+  bool voice_barge_in = true;             ///< realtime: a voice interrupts the reply
 
   friend bool operator==(const SessionSettings&, const SessionSettings&) = default;
 };
@@ -137,12 +138,13 @@ inline Millis patience_with(const Role& role, Millis timeout) {
 }
 
 struct Profile {
-  /// System prompt for language models.
+  /// System prompt for language models: a template (config/persona).
   std::string persona =
       "You are Parley, a friendly voice assistant. Answer in one or two short sentences that sound natural "
       "when they are spoken, without lists, markup or emoji.";
   std::string language = "en";
-  std::string voice;  ///< empty: the TTS engine's own default
+  std::string timezone;  ///< as in Europe/Berlin; empty: the server's
+  std::string voice;     ///< empty: the TTS engine's own default
   Roles roles;
   AudioSettings audio;
   DetectorSettings detector;
@@ -150,6 +152,17 @@ struct Profile {
   SessionSettings session;
 
   friend bool operator==(const Profile&, const Profile&) = default;
+};
+
+/// Conversations that outlive their session (engine/conversation_store).
+struct HistorySettings {
+  bool enabled = true;
+  std::filesystem::path file;                 ///< empty: in memory, until the server stops
+  Millis keep = std::chrono::hours(30 * 24);  ///< key `keep_days`
+  std::size_t max_turns_per_device = 1000;
+  std::size_t max_size = std::size_t{256} * 1024 * 1024;  ///< bytes of the file, or of memory
+
+  friend bool operator==(const HistorySettings&, const HistorySettings&) = default;
 };
 
 struct EngineBlock {
@@ -165,6 +178,7 @@ struct Settings {
   AuthSettings auth;
   bool log_private = false;        ///< texts in the turn log
   std::filesystem::path turn_log;  ///< empty: none
+  HistorySettings history;
   std::map<std::string, EngineBlock> engines;
   Profile profile;                         ///< for every device …
   std::map<std::string, Profile> devices;  ///< … but these, by Device-Id in lower case

@@ -33,6 +33,8 @@ class Metrics {
   void underrun();
   void playout_lateness(double ms);
   void worker_jobs(std::size_t pending);
+  /// A turn that the history does not keep. `reason`: queue_full, write_failed, stopped.
+  void history_lost(std::string_view reason);
 
   /// Prometheus text format.
   std::string text() const;

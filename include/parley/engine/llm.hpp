@@ -19,6 +19,7 @@ struct Message {
   std::vector<ToolCall> calls;  ///< assistant: what it asked for
   std::string call_id;          ///< tool: the call that this answers
   bool failed = false;          ///< tool: the call failed, `text` says why
+  bool earlier = false;         ///< of a conversation before this one: known, but no question to answer now
 };
 
 struct ChatRequest {

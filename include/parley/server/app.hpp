@@ -20,6 +20,12 @@ engine::Registry built_in_engines();
 /// The text by the embedded voice; null where it cannot.
 std::shared_ptr<const audio::Pcm> embedded_voice(const std::string& text);
 
+/// Where conversations are kept; null where they are not. Throws Failure as providers/sqlite_history does.
+std::shared_ptr<engine::ConversationStore> open_history(const config::HistorySettings& settings,
+                                                        const std::shared_ptr<Metrics>& metrics);
+/// The file that `settings` name, which has to exist.
+std::unique_ptr<engine::ConversationArchive> open_archive(const config::HistorySettings& settings);
+
 /// `parley serve`: runs until SIGTERM or SIGINT. SIGHUP reads the configuration again. The exit code: 0, or 2
 /// with one sentence on standard error where it cannot start.
 int serve(const ServeOptions& options);
@@ -27,5 +33,17 @@ int serve(const ServeOptions& options);
 /// `parley check`: makes everything that serving needs and prints what is in force. 0, or 2 with what is
 /// wrong. `online`: also asks every engine once and prints how long it took; 1 where one did not answer.
 int check(const std::filesystem::path& config, bool online);
+
+struct HistoryOptions {
+  std::filesystem::path config;
+  std::string device;  ///< empty: all devices are listed
+  bool json = false;   ///< one object a line
+  bool remove = false;
+  std::filesystem::path export_to;  ///< empty: shown on standard output
+};
+
+/// `parley history`: shows, exports or deletes what the history holds, also while a server is running. 0, or
+/// 2 with one sentence on standard error.
+int history(const HistoryOptions& options);
 
 }  // namespace parley::server

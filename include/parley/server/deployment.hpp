@@ -18,6 +18,7 @@ class Deployment {
     std::shared_ptr<WorkerPool> workers;
     std::shared_ptr<Metrics> metrics;
     std::shared_ptr<session::TurnLog> turn_log;
+    std::shared_ptr<engine::ConversationStore> conversations;  ///< null: none
     /// Speaks without any configured engine, for the apology when the voice is down; null where it cannot.
     std::function<std::shared_ptr<const audio::Pcm>(const std::string& text)> synthesize;
   };

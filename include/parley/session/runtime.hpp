@@ -8,7 +8,10 @@
 #include "parley/config/settings.hpp"
 #include "parley/core/clock.hpp"
 #include "parley/core/metrics.hpp"
+#include "parley/core/time_zone.hpp"
+#include "parley/dialogue/persona.hpp"
 #include "parley/engine/asr.hpp"
+#include "parley/engine/conversation_store.hpp"
 #include "parley/engine/llm.hpp"
 #include "parley/engine/tts.hpp"
 #include "parley/engine/vad.hpp"
@@ -27,12 +30,17 @@ struct EngineSet {
 /// What a session works with; immutable, shared by the sessions of one profile.
 struct Runtime {
   std::shared_ptr<const config::Settings> settings;
-  const config::Profile* profile = nullptr;  ///< within settings
+  const config::Profile* profile = nullptr;          ///< within settings
+  std::shared_ptr<const dialogue::Persona> persona;  ///< the profile's; never null
   EngineSet engines;
   /// The apology as sound, for when the voice fails; may be null.
   std::shared_ptr<const audio::Pcm> apology_clip;
   std::shared_ptr<Metrics> metrics;
   std::shared_ptr<TurnLog> turn_log;
+  /// What devices said in earlier sessions; null: nothing is kept.
+  std::shared_ptr<engine::ConversationStore> conversations;
+  /// Never null.
+  std::function<WallTime()> wall_clock = std::chrono::system_clock::now;
 };
 
 }  // namespace parley::session

@@ -23,6 +23,7 @@ struct Caller {
   std::string protocol_version;  ///< the header, as it came
   std::string remote_address;
   std::string token_name;
+  bool nameless = false;  ///< the device id was made up: it will not come again
 };
 
 /// One device's connection from hello to the end. An actor: whatever happens becomes an event for the turn
@@ -79,6 +80,14 @@ class Session : public std::enable_shared_from_this<Session> {
   void guarded(Work work);
   void tear_down(std::string_view why);
 
+  // session_memory.cpp: what the model is told, and what stays
+  void recall();
+  static Task<> recalled(std::shared_ptr<Session> self, TimePoint until);
+  void refresh_status();
+  static Task<> ask_status(std::shared_ptr<Session> self);
+  engine::ChatRequest chat_request(const std::string& user_text) const;
+  void remember(bool interrupted);
+
   // session_actions.cpp: what the machine asks for
   void perform(const turn::StartListening& action);
   void perform(const turn::StopListening& action);
@@ -100,11 +109,9 @@ class Session : public std::enable_shared_from_this<Session> {
   void send(const protocol::ServerMessage& message);
   void arm(Millis wait, turn::Event event);
   void start_listening(bool guard);
-  void remember(bool interrupted);
   void observe_stages();
   void log_turn(const turn::EndTurn& end);
   dialogue::ReplyTools reply_tools();
-  engine::ChatRequest chat_request(const std::string& text);
   std::unique_ptr<dialogue::Draft> take_draft(const std::string& text);
   void drop_draft();
   engine::AsrRequest asr_request() const;
@@ -132,6 +139,10 @@ class Session : public std::enable_shared_from_this<Session> {
   dialogue::History history_;
   std::unique_ptr<dialogue::Draft> draft_;
   std::string draft_text_;  ///< what it answers
+  bool recalled_ = true;  ///< false while earlier turns are being loaded
+  AsyncEvent recalled_changed_;
+  std::string device_status_;  ///< as the device reported it last
+  bool asking_status_ = false;
   std::shared_ptr<RunningReply> reply_;
   std::shared_ptr<dialogue::TurnRecord> record_;
   std::string user_text_;

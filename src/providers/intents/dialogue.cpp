@@ -89,11 +89,13 @@ struct Dialogue::Turn {
   bool empty() const { return user >= request.messages.size(); }
   const std::string& text() const { return request.messages[user].text; }
 
-  /// The message before `index` that is not a system prompt; null where it is not of that role.
+  /// The message before `index` that is not a system prompt; null where it is not of that role, or of an
+  /// earlier conversation: a yes there is no yes to it.
   const Message* before(std::size_t& index, Message::Role role) const {
     while (index-- > 0) {
       const Message& message = request.messages[index];
-      if (message.role != Message::Role::system) return message.role == role ? &message : nullptr;
+      if (message.role != Message::Role::system)
+        return message.role == role && !message.earlier ? &message : nullptr;
     }
     return nullptr;
   }

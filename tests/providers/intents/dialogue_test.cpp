@@ -283,6 +283,15 @@ TEST(Dialogue, AsksBeforeItActs) {
   EXPECT_FALSE(talk.say("yes").understood);  // it was answered
 }
 
+TEST(Dialogue, AYesIsNoAnswerToAnEarlierConversation) {
+  Conversation talk(test::catalog_of(kReset), reset_tools());
+  talk.say("Reset the device!");
+  for (auto& message : talk.messages()) message.earlier = true;
+  const Outcome outcome = talk.say("yes");
+  EXPECT_FALSE(outcome.understood);
+  EXPECT_FALSE(outcome.call);
+}
+
 TEST(Dialogue, TakesNoForNo) {
   Conversation talk(test::catalog_of(kReset), reset_tools());
   talk.say("reset the device");
