@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string_view>
 #include <utility>
 
-#include "parley/audio/wav_stream.hpp"
+#include "parley/audio/pcm_reader.hpp"
 #include "providers/command_program.hpp"
 
 namespace parley::providers {
@@ -25,7 +26,9 @@ class CommandTtsStream final : public engine::TtsStream {
  public:
   CommandTtsStream(const CommandTtsSettings& settings, std::unique_ptr<ChildProcess> process,
                    std::shared_ptr<Scheduler> clock, std::string text)
-      : settings_(settings), run_(std::move(process), settings.command[0], std::move(clock)) {
+      : settings_(settings),
+        run_(std::move(process), settings.command[0], std::move(clock)),
+        reader_(settings.sample_rate) {
     run_.feed(as_line(std::move(text)));
   }
 
@@ -39,13 +42,12 @@ class CommandTtsStream final : public engine::TtsStream {
         run_.expect_nothing();
         co_return end();
       }
-      if (auto taken = take(std::span(buffer_).first(*size), audio.pcm.samples); !taken) {
-        co_return Error(taken.error().code, run_.name() + ": " + taken.error().message);
-      }
+      auto taken = take(std::string_view(reinterpret_cast<const char*>(buffer_.data()), *size));
+      if (!taken) co_return Error(taken.error().code, run_.name() + ": " + taken.error().message);
+      audio.pcm = std::move(*taken);
     }
     // However late the next piece is asked for, the program is not to blame.
     run_.expect_nothing();
-    audio.pcm.rate = settings_.format == Format::wav ? wav_.rate() : settings_.sample_rate;
     samples_ += audio.pcm.samples.size();
     if (samples_ > audio::samples_in(settings_.max_audio, audio.pcm.rate)) {
       co_return Error(Errc::limit, run_.name() + " speaks longer than max_audio");
@@ -55,14 +57,20 @@ class CommandTtsStream final : public engine::TtsStream {
   }
 
  private:
-  Result<> take(std::span<const std::uint8_t> bytes, std::vector<std::int16_t>& samples) {
-    if (settings_.format == Format::wav) return wav_.feed(bytes, samples);
-    pcm_.feed(bytes, samples);
-    return {};
+  Result<audio::Pcm> take(std::string_view bytes) {
+    constexpr std::string_view mark = "RIFF";
+    if (settings_.format == Format::wav && seen_ < mark.size()) {
+      const auto shared = std::min(mark.size() - seen_, bytes.size());
+      if (bytes.substr(0, shared) != mark.substr(seen_, shared)) {
+        return Error(Errc::invalid_input, "this is not a WAV");
+      }
+    }
+    seen_ += bytes.size();
+    return reader_.push(bytes);
   }
 
   Result<std::optional<TtsAudio>> end() const {
-    if (settings_.format == Format::wav && wav_.rate() == 0) {
+    if (settings_.format == Format::wav && seen_ == 0) {
       return Error(Errc::invalid_input, run_.name() + " wrote no WAV");
     }
     return std::optional<TtsAudio>();
@@ -70,9 +78,9 @@ class CommandTtsStream final : public engine::TtsStream {
 
   const CommandTtsSettings settings_;
   ProgramRun run_;
-  audio::WavStream wav_;
-  audio::PcmAssembler pcm_;
+  audio::PcmReader reader_;
   std::array<std::uint8_t, 16384> buffer_{};
+  std::size_t seen_ = 0;  ///< bytes of output
   std::size_t samples_ = 0;
 };
 
