@@ -1,5 +1,7 @@
 // The one place that names concrete engines and storage.
 #include "parley/core/log.hpp"
+#include "parley/providers/command_asr.hpp"
+#include "parley/providers/command_tts.hpp"
 #include "parley/providers/elevenlabs_tts.hpp"
 #include "parley/providers/flite_tts.hpp"
 #include "parley/providers/intents_llm.hpp"
@@ -17,12 +19,14 @@ namespace parley::server {
 engine::Registry built_in_engines() {
   engine::Registry registry;
   registry.vad["webrtc_vad"] = providers::webrtc_vad_from_config;
+  registry.asr["command"] = providers::command_asr_from_config;
   registry.asr["pocketsphinx"] = providers::pocketsphinx_from_config;
   registry.asr["openai"] = providers::openai_asr_from_config;
   registry.asr["simulated_asr"] = providers::simulated_asr_from_config;
   registry.llm["intents"] = providers::intents_from_config;
   registry.llm["openai"] = providers::openai_llm_from_config;
   registry.llm["simulated_llm"] = providers::simulated_llm_from_config;
+  registry.tts["command"] = providers::command_tts_from_config;
   registry.tts["flite"] = providers::flite_from_config;
   registry.tts["elevenlabs"] = providers::elevenlabs_tts_from_config;
   registry.tts["openai"] = providers::openai_tts_from_config;
