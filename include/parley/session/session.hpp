@@ -139,7 +139,7 @@ class Session : public std::enable_shared_from_this<Session> {
   dialogue::History history_;
   std::unique_ptr<dialogue::Draft> draft_;
   std::string draft_text_;  ///< what it answers
-  bool recalled_ = true;  ///< false while earlier turns are being loaded
+  bool recalled_ = true;    ///< false while earlier turns are being loaded
   AsyncEvent recalled_changed_;
   std::string device_status_;  ///< as the device reported it last
   bool asking_status_ = false;
