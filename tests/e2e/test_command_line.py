@@ -70,7 +70,8 @@ class CommandLineTest(unittest.TestCase):
     def test_the_engines_that_the_default_configuration_only_describes_are_valid(self):
         text = (ROOT / "config/parley.yaml").read_text()
         described = text[text.index("  # gpt:\n"):text.index("# Which engine does what")]
-        block = re.sub(r"^  # (?![A-Z])", "  ", described, flags=re.MULTILINE)
+        # What is indented below a name, and the names themselves; the rest explains.
+        block = re.sub(r"^  # (?=  |[a-z]+:$)", "  ", described, flags=re.MULTILINE)
         config = self.config("engines:\n" + block + "roles: {asr: whisper, llm: gpt, tts: [nova, rachel]}\n")
         ran = parley("check", "--config", str(config), OPENAI_API_KEY="sk-test", ELEVENLABS_API_KEY="xi-test")
         self.assertEqual(ran.returncode, 0, ran.stderr + block)
