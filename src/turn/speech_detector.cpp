@@ -110,7 +110,7 @@ bool SpeechDetector::State::is_voice(audio::PcmView frame) {
   sure <<= 1U;
   pitched <<= 1U;
   const float level = level_of(frame);
-  const double over = static_cast<double>(level - floor.level());
+  const auto over = static_cast<double>(level - floor.level());
   const bool known = floor.known();
   floor.update(level);
   const bool voice = vad->is_voice(frame);
