@@ -19,8 +19,7 @@ constexpr int kMaxDepth = 32;
 constexpr std::array<std::string_view, 7> kTraps = {
     "$ref", "$dynamicRef", "$recursiveRef", "pattern", "patternProperties", "propertyNames", "format"};
 
-/// The schema as far as it is safe to check with; what is nested too deeply allows anything.
-json without_traps(const json& schema, int depth = 0) {
+json without_traps(const json& schema, int depth) {
   if (!schema.is_structured()) return schema;
   if (depth == kMaxDepth) return json::object();
   if (schema.is_array()) {
@@ -55,6 +54,10 @@ std::string reason(valijson::ValidationResults& problems) {
 
 }  // namespace
 
+json checkable_schema(const json& schema) {
+  return without_traps(schema, 0);
+}
+
 Result<> check_arguments(const ToolSpec& tool, const json& arguments) {
   const auto refuse = [&](const std::string& why) {
     return Error(Errc::invalid_input, "The arguments of " + tool.name + " are invalid: " + why);
@@ -62,7 +65,7 @@ Result<> check_arguments(const ToolSpec& tool, const json& arguments) {
   if (!arguments.is_object()) return refuse("they are not a JSON object.");
   if (!tool.input_schema.is_object() || tool.input_schema.empty()) return {};
   try {
-    const json schema = without_traps(tool.input_schema);
+    const json schema = checkable_schema(tool.input_schema);
     valijson::Schema compiled;
     valijson::SchemaParser parser;
     parser.populateSchema(valijson::adapters::NlohmannJsonAdapter(schema), compiled);

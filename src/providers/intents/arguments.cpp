@@ -10,6 +10,8 @@
 #include <valijson/schema_parser.hpp>
 #include <valijson/validator.hpp>
 
+#include "parley/engine/tool_arguments.hpp"
+
 namespace parley::providers::intents {
 namespace {
 
@@ -54,28 +56,6 @@ json convert(json value, const json& schema) {
   return value;
 }
 
-/// What of a device's schema is safe to check with: references may be recursive, and patterns may take for
-/// ever.
-json without_traps(const json& schema) {
-  if (schema.is_array()) {
-    json out = json::array();
-    for (const auto& item : schema) out.push_back(without_traps(item));
-    return out;
-  }
-  if (!schema.is_object()) return schema;
-  json out = json::object();
-  for (const auto& [key, value] : schema.items()) {
-    if (key == "properties" && value.is_object()) {
-      // Its keys are names of arguments, whatever they are called.
-      for (const auto& [name, property] : value.items()) out[key][name] = without_traps(property);
-    } else if (key != "$ref" && key != "$dynamicRef" && key != "$recursiveRef" && key != "pattern" &&
-               key != "patternProperties" && key != "propertyNames" && key != "format") {
-      out[key] = without_traps(value);
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 Result<json> make_arguments(const Step& step, const engine::ToolSpec& tool, const json& scope) {
@@ -94,7 +74,7 @@ Result<json> make_arguments(const Step& step, const engine::ToolSpec& tool, cons
   }
   if (schema.is_null() || schema.empty()) return out;
 
-  const json checkable = without_traps(schema);
+  const json checkable = engine::checkable_schema(schema);
   valijson::Schema compiled;
   try {
     valijson::SchemaParser parser;
