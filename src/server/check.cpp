@@ -46,11 +46,11 @@ void print_auth(const config::AuthSettings& auth) {
 int ask_engines(const Deployment& deployment) {
   constexpr Millis kLimit{30'000};
   constexpr std::string_view kSpeech = "turn on the lamp";
-  const auto speech = embedded_voice(std::string(kSpeech));
+  const auto spoken = embedded_voice(std::string(kSpeech));
+  const auto speech = spoken ? *spoken : audio::Pcm{};
   std::cout << "engines, each asked once (recognisers hear \"" << kSpeech << "\")\n";
   asio::io_context io;
-  auto asked = asio::co_spawn(io, probe_engines(deployment, speech ? *speech : audio::Pcm{}, kLimit),
-                              asio::use_future);
+  auto asked = asio::co_spawn(io, probe_engines(deployment, speech, kLimit), asio::use_future);
   io.run();
   int code = 0;
   for (const auto& probe : asked.get()) {

@@ -154,8 +154,8 @@ TEST_F(FliteTts, AbandoningStopsTheSynthesis) {
 }
 
 TEST_F(FliteTts, AFullPoolIsAnError) {
+  std::latch release(1);  // outlives the pool: its job still leaves wait() when the count is down
   const auto full = std::make_shared<WorkerPool>(1, 1);
-  std::latch release(1);
   ASSERT_TRUE(full->submit([&release] { release.wait(); }).has_value());
   const auto provider = make_flite({}, full);
   const auto spoken = test::run(io_, speak_all(*provider, request("Hello.")));

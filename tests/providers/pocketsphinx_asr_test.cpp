@@ -395,8 +395,8 @@ TEST_F(PocketsphinxAsr, OwnPronunciationsAreHeard) {
 }
 
 TEST_F(PocketsphinxAsr, AFullWorkerPoolIsAnErrorAtTheEnd) {
+  std::latch release(1);  // outlives the pool: its job still leaves wait() when the count is down
   const auto full = std::make_shared<WorkerPool>(1, 1);
-  std::latch release(1);
   ASSERT_TRUE(full->submit([&release] { release.wait(); }).has_value());
   const auto provider = make_pocketsphinx({}, full);
   provider->warm_up(request(lights()));
