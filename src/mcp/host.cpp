@@ -1,11 +1,24 @@
 #include "parley/mcp/host.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "parley/core/hex.hpp"
 #include "parley/core/log.hpp"
 
 namespace parley::mcp {
 namespace {
+
+constexpr std::string_view kDevice = "device";
+
+std::string_view shown(std::string_view key) {
+  return key.empty() ? kDevice : key;
+}
+
+/// Enough to find equal calls in the log, without what they say.
+std::string digest(const nlohmann::json& arguments) {
+  return sha256_hex(arguments.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)).substr(0, 12);
+}
 
 class Answered final : public CallStream {
  public:
@@ -18,60 +31,129 @@ class Answered final : public CallStream {
   std::optional<engine::ToolResult> result_;
 };
 
-/// Writes the call's one log line when its result is there.
+class DeviceServer final : public ToolServer {
+ public:
+  DeviceServer(DeviceLink* link, ToolList tools)
+      : link_(link), tools_(std::make_shared<const ToolList>(std::move(tools))) {}
+  const std::string& key() const override { return key_; }
+  std::shared_ptr<const ToolList> tools() const override { return tools_; }
+  std::unique_ptr<CallStream> call(const std::string& tool, const nlohmann::json& arguments,
+                                   Millis timeout) override {
+    return link_->call(tool, arguments, timeout);
+  }
+
+ private:
+  std::string key_;
+  DeviceLink* link_;
+  std::shared_ptr<const ToolList> tools_;
+};
+
+/// One call's line in the log, written when its result is there or when it was abandoned.
+struct Audit {
+  std::string device;
+  std::string server;
+  std::string tool;
+  std::string arguments;
+};
+
 class Audited final : public CallStream {
  public:
-  Audited(std::unique_ptr<CallStream> inner, std::shared_ptr<Scheduler> scheduler, std::string device,
-          std::string tool)
+  Audited(std::unique_ptr<CallStream> inner, std::shared_ptr<Scheduler> scheduler, Audit audit)
       : inner_(std::move(inner)),
         scheduler_(std::move(scheduler)),
-        device_(std::move(device)),
-        tool_(std::move(tool)),
+        audit_(std::move(audit)),
         began_(scheduler_->now()) {}
+  ~Audited() override {
+    if (!said_) say("abandoned");
+  }
+  Audited(const Audited&) = delete;
+  Audited& operator=(const Audited&) = delete;
+  Audited(Audited&&) = delete;
+  Audited& operator=(Audited&&) = delete;
+
   Task<Result<std::optional<engine::ToolResult>>> next() override {
     auto result = co_await inner_->next();
-    if (result && *result) {
-      log::info("tool call", {{"device", device_},
-                              {"server", "device"},
-                              {"tool", tool_},
-                              {"ok", !(*result)->failed},
-                              {"ms", to_ms(scheduler_->now() - began_)}});
-    }
+    if (!said_) say(result && *result && !(*result)->failed ? "ok" : "failed");
     co_return result;
   }
 
  private:
+  void say(std::string_view outcome) {
+    said_ = true;
+    log::info("tool call", {{"device", audit_.device},
+                            {"server", audit_.server},
+                            {"tool", audit_.tool},
+                            {"arguments", audit_.arguments},
+                            {"decision", "allowed"},
+                            {"outcome", outcome},
+                            {"ms", to_ms(scheduler_->now() - began_)}});
+  }
+
   std::unique_ptr<CallStream> inner_;
   std::shared_ptr<Scheduler> scheduler_;
-  std::string device_;
-  std::string tool_;
+  Audit audit_;
   TimePoint began_;
+  bool said_ = false;
 };
 
 }  // namespace
 
-void Host::set_device(DeviceLink* link, const std::vector<Tool>& tools) {
-  device_ = link;
-  tools_ = make_tool_set(tools);
+std::unique_ptr<CallStream> answered(engine::ToolResult result) {
+  return std::make_unique<Answered>(std::move(result));
+}
+
+void Host::add(std::shared_ptr<ToolServer> server) {
+  std::erase_if(servers_, [&](const auto& known) { return known->key() == server->key(); });
+  servers_.push_back(std::move(server));
+  tools();
+}
+
+void Host::set_device(DeviceLink* link, ToolList tools) {
+  add(std::make_shared<DeviceServer>(link, std::move(tools)));
+}
+
+const std::shared_ptr<const engine::ToolSet>& Host::tools() const {
+  std::vector<std::shared_ptr<const ToolList>> now;
+  now.reserve(servers_.size());
+  for (const auto& server : servers_) now.push_back(server->tools());
+  if (now == seen_) return tools_;
+  std::vector<Offer> offers;
+  for (std::size_t i = 0; i < servers_.size(); ++i) offers.push_back({servers_[i]->key(), now[i].get()});
+  tools_ = make_tool_set(offers);
+  seen_ = std::move(now);
+  return tools_;
+}
+
+ToolServer* Host::server_of(const engine::ToolSpec& tool) const {
+  const auto found =
+      std::ranges::find(servers_, tool.server, [](const auto& server) { return server->key(); });
+  return found == servers_.end() ? nullptr : found->get();
 }
 
 std::string_view Host::where(std::string_view name) const {
-  return tools_->find(name) != nullptr ? "device" : "";
+  const auto* tool = tools_->find(name);
+  return tool != nullptr ? shown(tool->server) : std::string_view();
 }
 
 std::unique_ptr<CallStream> Host::call(const engine::ToolCall& call) {
   const auto* tool = tools_->find(call.name);
-  if (tool == nullptr || device_ == nullptr) {
-    log::info("tool call refused: unknown tool", {{"device", device_id_}, {"tool", call.name}});
-    return std::make_unique<Answered>(engine::ToolResult{"There is no tool named " + call.name + ".", true});
-  }
+  auto* server = tool == nullptr ? nullptr : server_of(*tool);
+  const auto refused = [&](std::string_view why, std::string text) {
+    log::info("tool call", {{"device", device_id_},
+                            {"server", tool == nullptr ? "" : shown(tool->server)},
+                            {"tool", tool == nullptr ? call.name : tool->wire_name},
+                            {"decision", "refused"},
+                            {"why", why}});
+    return answered({std::move(text), true});
+  };
+  if (server == nullptr) return refused("unknown tool", "There is no tool named " + call.name + ".");
   if (call.malformed) {
-    log::info("tool call refused: malformed arguments", {{"device", device_id_}, {"tool", tool->wire_name}});
-    return std::make_unique<Answered>(
-        engine::ToolResult{"The arguments were not a JSON object. Call the tool again with one.", true});
+    return refused("malformed arguments",
+                   "The arguments were not a JSON object. Call the tool again with one.");
   }
-  return std::make_unique<Audited>(device_->call(tool->wire_name, call.arguments, call_timeout_), scheduler_,
-                                   device_id_, tool->wire_name);
+  return std::make_unique<Audited>(
+      server->call(tool->wire_name, call.arguments, call_timeout_), scheduler_,
+      Audit{device_id_, std::string(shown(tool->server)), tool->wire_name, digest(call.arguments)});
 }
 
 }  // namespace parley::mcp

@@ -22,7 +22,8 @@ bool allowed(char c) {
 std::string tool_set_id(const std::vector<engine::ToolSpec>& tools) {
   std::string all;
   for (const auto& tool : tools) {
-    for (const auto& part : {tool.name, tool.wire_name, tool.description, tool.input_schema.dump()}) {
+    for (const auto& part : {tool.name, tool.server, tool.wire_name, tool.description,
+                             tool.input_schema.dump(), std::string(tool.confirm ? "confirm" : "")}) {
       all += part;
       all += '\0';
     }
@@ -81,17 +82,21 @@ std::string model_name(std::string_view server, std::string_view tool, bool cut)
   return name.substr(0, kMaxName - 1 - hash.size()) + '_' + hash;
 }
 
-std::shared_ptr<const engine::ToolSet> make_tool_set(const std::vector<Tool>& device_tools) {
+std::shared_ptr<const engine::ToolSet> make_tool_set(const std::vector<Offer>& offers) {
   std::map<std::string, int> uses;
-  for (const auto& tool : device_tools) ++uses[model_name("", tool.name)];
+  for (const auto& [server, tools] : offers) {
+    for (const auto& tool : *tools) ++uses[model_name(server, tool.name)];
+  }
   auto set = std::make_shared<engine::ToolSet>();
-  std::set<std::string> wire_names;
-  for (const auto& tool : device_tools) {
-    // A name that is listed twice is one tool: the first.
-    if (tool.user_only || !wire_names.insert(tool.name).second) continue;
-    const bool collides = uses[model_name("", tool.name)] > 1;
-    set->tools.push_back(
-        {model_name("", tool.name, collides), tool.name, tool.description, tool.input_schema});
+  for (const auto& [server, tools] : offers) {
+    std::set<std::string_view> wire_names;
+    for (const auto& tool : *tools) {
+      // A name that is listed twice is one tool: the first.
+      if (tool.user_only || !wire_names.insert(tool.name).second) continue;
+      const bool collides = uses[model_name(server, tool.name)] > 1;
+      set->tools.push_back({model_name(server, tool.name, collides), server, tool.name, tool.description,
+                            tool.input_schema, tool.confirm});
+    }
   }
   std::ranges::sort(set->tools, {}, &engine::ToolSpec::name);
   set->id = tool_set_id(set->tools);

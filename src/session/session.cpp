@@ -179,9 +179,9 @@ Task<Result<>> Session::list_tools() {
       [this](const nlohmann::json& payload) { send(protocol::McpMessage{payload}); });
   const auto ready = co_await link_->initialize(wiring_.vision, kToolListTimeout);
   if (!ready) co_return ready.error();
-  const auto tools = co_await link_->list_tools(false, kToolListTimeout);
+  auto tools = co_await link_->list_tools(false, kToolListTimeout);
   if (!tools) co_return tools.error();
-  host_.set_device(link_.get(), *tools);
+  host_.set_device(link_.get(), std::move(*tools));
   co_return Result<>();
 }
 

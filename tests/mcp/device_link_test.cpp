@@ -5,6 +5,7 @@
 
 #include "fakes/world.hpp"
 #include "parley/mcp/host.hpp"
+#include "parley/mcp/tool_server.hpp"
 
 namespace parley::mcp {
 namespace {
@@ -77,7 +78,7 @@ TEST_F(DeviceLinkTest, UserToolsAreListedOnlyWhenAskedForAndNeverShownToTheModel
   const auto tools = world.run(link.list_tools(true, 1s));
   EXPECT_EQ(sent[0]["params"]["withUserTools"], true);
   ASSERT_EQ((*tools)->size(), 2U);
-  const auto set = make_tool_set(**tools);
+  const auto set = make_tool_set({{"", &**tools}});
   ASSERT_EQ(set->tools.size(), 1U);
   EXPECT_EQ(set->tools[0].wire_name, "self.lamp");
 }
@@ -211,10 +212,12 @@ TEST(ToolNameTest, NamesFitTheModelsAlphabetAndNeverCollide) {
   dot.name = "a.b";
   Tool underscore;
   underscore.name = "a_b";
-  const auto set = make_tool_set({dot, underscore, dot});
+  const ToolList three = {dot, underscore, dot};
+  const auto set = make_tool_set({{"", &three}});
   ASSERT_EQ(set->tools.size(), 2U);
   EXPECT_NE(set->tools[0].name, set->tools[1].name);
-  EXPECT_EQ(make_tool_set({dot, underscore}), set) << "equal lists are one object";
+  const ToolList two = {dot, underscore};
+  EXPECT_EQ(make_tool_set({{"", &two}}), set) << "equal lists are one object";
 }
 
 TEST_F(DeviceLinkTest, TheHostRoutesByModelNameAndRefusesUnknownOnes) {

@@ -12,11 +12,15 @@ namespace parley::engine {
 struct ToolSpec {
   /// Unique, `^[a-zA-Z0-9_-]{1,64}$`: what model APIs allow.
   std::string name;
+  /// Where it is: the key of its server in the configuration; empty: the device.
+  std::string server;
   /// The tool's own name on its server, `self.audio_speaker.set_volume`.
   std::string wire_name;
   std::string description;
   /// The JSON Schema of its arguments as the server sent it; an object.
   nlohmann::json input_schema;
+  /// Called only when the person has agreed to this very call.
+  bool confirm = false;
 };
 
 /// The tools of one session, sorted by name; immutable, shared by sessions with equal tools.
@@ -31,9 +35,10 @@ struct ToolSet {
     }
     return nullptr;
   }
+  /// A tool of the device by its own name.
   const ToolSpec* find_wire(std::string_view wire_name) const {
     for (const auto& tool : tools) {
-      if (tool.wire_name == wire_name) return &tool;
+      if (tool.server.empty() && tool.wire_name == wire_name) return &tool;
     }
     return nullptr;
   }

@@ -1,36 +1,46 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "parley/core/clock.hpp"
 #include "parley/mcp/device_link.hpp"
 #include "parley/mcp/tool.hpp"
+#include "parley/mcp/tool_server.hpp"
 
 namespace parley::mcp {
 
 /// The tools of one session under one roof: names for the model, and the way of each call to its server.
+/// Belongs to the session's I/O thread.
 class Host {
  public:
   Host(std::shared_ptr<Scheduler> scheduler, std::string device_id, Millis call_timeout)
       : scheduler_(std::move(scheduler)), device_id_(std::move(device_id)), call_timeout_(call_timeout) {}
 
+  /// One more origin of tools, under a key of its own.
+  void add(std::shared_ptr<ToolServer> server);
   /// The device's tools are known (again); `link` outlives the host's calls.
-  void set_device(DeviceLink* link, const std::vector<Tool>& tools);
+  void set_device(DeviceLink* link, ToolList tools);
 
-  /// Never null.
-  const std::shared_ptr<const engine::ToolSet>& tools() const { return tools_; }
+  /// What all servers offer now. Never null; the same object until that changes.
+  const std::shared_ptr<const engine::ToolSet>& tools() const;
 
   /// Starts the call at once. An unknown name is a result that says so. One log line a call.
   std::unique_ptr<CallStream> call(const engine::ToolCall& call);
 
-  /// Where the call of this model name goes: "device", or "" for an unknown one.
+  /// Where the call of this model name goes: "device", a server's key, or "" for an unknown one.
   std::string_view where(std::string_view name) const;
 
  private:
+  ToolServer* server_of(const engine::ToolSpec& tool) const;
+
   std::shared_ptr<Scheduler> scheduler_;
   std::string device_id_;
   Millis call_timeout_;
-  DeviceLink* device_ = nullptr;
-  std::shared_ptr<const engine::ToolSet> tools_ = std::make_shared<engine::ToolSet>();
+  std::vector<std::shared_ptr<ToolServer>> servers_;
+  mutable std::vector<std::shared_ptr<const ToolList>> seen_;  ///< of each server: what tools_ was made from
+  mutable std::shared_ptr<const engine::ToolSet> tools_ = std::make_shared<engine::ToolSet>();
 };
 
 }  // namespace parley::mcp

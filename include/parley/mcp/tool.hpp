@@ -17,6 +17,8 @@ struct Tool {
   nlohmann::json input_schema = nlohmann::json::object();
   /// For a person only (annotations.audience is ["user"]): never shown to the model.
   bool user_only = false;
+  /// Called only when the person has agreed to this very call.
+  bool confirm = false;
 };
 
 /// One running call: next() gives its one result. Destroying it abandons the call.
@@ -26,9 +28,15 @@ using CallStream = engine::EventStream<engine::ToolResult>;
 /// 3). `cut`: always with the hash, for names that collide.
 std::string model_name(std::string_view server, std::string_view tool, bool cut = false);
 
-/// The device's tools as the model sees them, sorted, without those for people. Equal lists give the same
+/// What one server (empty: the device) offers; `tools` outlives the call that it is given to.
+struct Offer {
+  std::string server;
+  const std::vector<Tool>* tools = nullptr;
+};
+
+/// All tools as the model sees them, sorted by name, without those for people. Equal offers give the same
 /// object, so a thousand equal devices hold one.
-std::shared_ptr<const engine::ToolSet> make_tool_set(const std::vector<Tool>& device_tools);
+std::shared_ptr<const engine::ToolSet> make_tool_set(const std::vector<Offer>& offers);
 
 /// One speakable text of a `tools/call` result: its text parts joined, images named instead of included, at
 /// most 16 KiB. Understands `{content, isError}` with both image forms of PROTOCOL.md section 5, and anything

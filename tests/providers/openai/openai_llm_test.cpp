@@ -114,10 +114,11 @@ TEST_F(OpenAiLlm, SendsTheWholeConversation) {
             "headers: {X-Title: parley}, extra_body: {top_p: 0.9, stream: null, options: {num_ctx: 8}}");
   auto tools = std::make_shared<engine::ToolSet>();
   tools->tools.push_back({"lamp",
+                          "",
                           "self.lamp",
                           "A lamp.",
                           {{"type", "object"}, {"properties", {{"on", {{"type", "boolean"}}}}}}});
-  tools->tools.push_back({"bare", "bare", "", json()});
+  tools->tools.push_back({"bare", "", "bare", "", json()});
   request.tools = tools;
   auto calls = message(Message::Role::assistant, "");
   calls.calls = {{"c1", "lamp", {{"on", true}}}, {"c2", "bare", json::object(), "{broken"}};
