@@ -1,5 +1,7 @@
 #include "parley/net/sse.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <utility>
 
 namespace parley::net {
@@ -70,12 +72,19 @@ void SseParser::take_field(std::string_view name, std::string_view value) {
     current_.event = value;
   } else if (name == "id" && value.find('\0') == std::string_view::npos) {
     current_.id = value;
+  } else if (name == "retry") {
+    constexpr std::int64_t kMaxRetry = 3'600'000;  // ms; more would only make numbers overflow
+    std::int64_t wait = 0;
+    const auto [end, failed] = std::from_chars(value.data(), value.data() + value.size(), wait);
+    if (failed == std::errc() && end == value.data() + value.size() && wait >= 0)
+      retry_ = Millis(std::min(wait, kMaxRetry));
   }
 }
 
 void SseParser::dispatch() {
   event_bytes_ = 0;
   auto id = current_.id;
+  last_event_id_ = id;
   if (std::exchange(has_data_, false)) {
     if (current_.event.empty()) current_.event = "message";
     ready_.push_back(std::move(current_));

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "parley/core/json_text.hpp"
+
 namespace parley::protocol {
 namespace {
 
@@ -12,27 +14,6 @@ using nlohmann::json;
 
 constexpr int kMaxDepth = 32;
 constexpr std::size_t kMaxShown = 40;
-
-/// Whether brackets nest deeper than the limit; exact for valid JSON. Seen before parsing, so that nothing is
-/// built for a text that is only brackets.
-bool too_deep(std::string_view text) {
-  int depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      in_string = c != '"';
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{' || c == '[') {
-      if (++depth > kMaxDepth) return true;
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
-  return false;
-}
 
 Error invalid(std::string why) {
   return {Errc::invalid_input, std::move(why)};
@@ -69,7 +50,7 @@ std::optional<int> whole(const json& value) {
 Result<json> parse_object(std::string_view text) {
   // The parser would take a NUL for the end of the text.
   if (text.find('\0') != std::string_view::npos) return invalid("the message holds a NUL byte");
-  if (too_deep(text))
+  if (nests_deeper(text, kMaxDepth))
     return invalid("the message nests deeper than " + std::to_string(kMaxDepth) + " levels");
   try {
     auto value = json::parse(text.begin(), text.end());

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "parley/core/clock.hpp"
 #include "parley/core/error.hpp"
 
 namespace parley::net {
@@ -29,6 +30,10 @@ class SseParser {
   void finish();
   /// Events that are complete, in order; without data there is none.
   std::optional<SseEvent> next();
+  /// The last `id` of a complete event, with data or not; empty: none was sent.
+  const std::string& last_event_id() const { return last_event_id_; }
+  /// How long the server asks to wait before a stream is opened again, if it does.
+  std::optional<Millis> retry() const { return retry_; }
 
  private:
   void end_line();
@@ -42,6 +47,8 @@ class SseParser {
   bool first_line_ = true;
   bool has_data_ = false;
   SseEvent current_;
+  std::string last_event_id_;
+  std::optional<Millis> retry_;
   std::deque<SseEvent> ready_;
 };
 
