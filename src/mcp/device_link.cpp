@@ -26,28 +26,6 @@ std::string error_text(const json& error) {
   return "the device answered with an error";
 }
 
-Result<Tool> parse_tool(const json& item) {
-  if (!item.is_object()) return Error(Errc::invalid_input, "a tool is not an object");
-  const auto name = item.find("name");
-  if (name == item.end() || !name->is_string() || name->get_ref<const std::string&>().empty()) {
-    return Error(Errc::invalid_input, "a tool has no name");
-  }
-  Tool tool;
-  tool.name = name->get<std::string>();
-  if (const auto text = item.find("description"); text != item.end() && text->is_string()) {
-    tool.description = text->get<std::string>();
-  }
-  if (const auto schema = item.find("inputSchema"); schema != item.end() && schema->is_object()) {
-    tool.input_schema = *schema;
-  } else {
-    tool.input_schema = {{"type", "object"}, {"properties", json::object()}};
-  }
-  if (const auto notes = item.find("annotations"); notes != item.end() && notes->is_object()) {
-    tool.user_only = notes->value("audience", json()) == json::array({"user"});
-  }
-  return tool;
-}
-
 /// Empty at the end of the list: absent, null and "" all occur.
 Result<std::string> next_cursor(const json& result) {
   const auto cursor = result.find("nextCursor");
@@ -191,7 +169,7 @@ Task<Result<std::vector<Tool>>> DeviceLink::list_tools(bool with_user_tools, Mil
       co_return Error(Errc::invalid_input, "the device's tools/list result has no list of tools");
     }
     for (const auto& item : *list) {
-      auto tool = parse_tool(item);
+      auto tool = read_tool(item);
       if (!tool) {
         log::warn("a device's tool is left out", {{"why", tool.error().message}});
         continue;

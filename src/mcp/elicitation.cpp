@@ -22,6 +22,8 @@ json elicited(const json& params) {
       if (!name.is_string() || !content.contains(name.get_ref<const std::string&>())) return declined;
     }
   }
+  // Without a single default it asks for consent, which only a person can give.
+  if (content.empty()) return declined;
   return {{"action", "accept"}, {"content", content}};
 }
 

@@ -61,11 +61,11 @@ class Scan {
       }
     }
     for (const auto* keyword : kElsewhere) {
-      const auto found = schema.find(keyword);
-      if (found == schema.end() || !found->is_structured()) continue;
+      const auto below = schema.find(keyword);
+      if (below == schema.end() || !below->is_structured()) continue;
       // A schema itself, a list of them or a map of them; one that is none has no declaration.
-      if (auto wrong = visit(*found, false)) return wrong;
-      for (const auto& child : *found) {
+      if (auto wrong = visit(*below, false)) return wrong;
+      for (const auto& child : *below) {
         if (auto wrong = visit(child, false)) return wrong;
       }
     }

@@ -70,6 +70,33 @@ void append_content(std::string& text, const json& item) {
 
 }  // namespace
 
+Result<Tool> read_tool(const json& item) {
+  if (!item.is_object()) return Error(Errc::invalid_input, "a tool is not an object");
+  const auto name = item.find("name");
+  if (name == item.end() || !name->is_string() || name->get_ref<const std::string&>().empty()) {
+    return Error(Errc::invalid_input, "a tool has no name");
+  }
+  Tool tool;
+  tool.name = name->get<std::string>();
+  if (const auto text = item.find("description"); text != item.end() && text->is_string()) {
+    tool.description = text->get<std::string>();
+  }
+  if (const auto schema = item.find("inputSchema"); schema != item.end() && schema->is_object()) {
+    tool.input_schema = *schema;
+  } else {
+    tool.input_schema = {{"type", "object"}, {"properties", json::object()}};
+  }
+  if (const auto notes = item.find("annotations"); notes != item.end() && notes->is_object()) {
+    tool.user_only = notes->value("audience", json()) == json::array({"user"});
+    const auto says = [&](const char* hint) {
+      const auto found = notes->find(hint);
+      return found != notes->end() && found->is_boolean() && found->get<bool>();
+    };
+    tool.idempotent = says("readOnlyHint") || says("idempotentHint");
+  }
+  return tool;
+}
+
 std::string model_name(std::string_view server, std::string_view tool, bool cut) {
   std::string name(server);
   if (!name.empty()) name += "__";

@@ -37,6 +37,16 @@ std::optional<std::string> origin_of(const std::string& url) {
   return scheme + "://" + host + (port.empty() ? "" : ":" + port);
 }
 
+std::optional<std::string> resolved_url(const std::string& base, const std::string& location) {
+  const std::unique_ptr<CURLU, EndUrl> parsed(curl_url());
+  if (!parsed || location.find('\0') != std::string::npos) return std::nullopt;
+  if (curl_url_set(parsed.get(), CURLUPART_URL, base.c_str(), 0) != CURLUE_OK) return std::nullopt;
+  if (curl_url_set(parsed.get(), CURLUPART_URL, location.c_str(), 0) != CURLUE_OK) return std::nullopt;
+  const auto scheme = part(parsed.get(), CURLUPART_SCHEME);
+  if (scheme != "http" && scheme != "https") return std::nullopt;
+  return part(parsed.get(), CURLUPART_URL);
+}
+
 bool is_valid_header(const HttpHeader& header) {
   constexpr std::string_view kToken = "!#$%&'*+-.^_`|~";
   const auto in_token = [&](char c) {

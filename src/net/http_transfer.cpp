@@ -1,8 +1,15 @@
 #include "net/http_transfer.hpp"
 
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <utility>
+
+#include "parley/net/address.hpp"
 
 namespace parley::net {
 namespace {
@@ -19,6 +26,32 @@ std::string_view trimmed(std::string_view text) {
   while (!text.empty() && blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && blank(text.back())) text.remove_suffix(1);
   return text;
+}
+
+/// Whether the environment names a proxy for requests to `origin`.
+bool proxy_for(std::string_view origin) {
+  const auto set = [](const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && *value != '\0';
+  };
+  if (set("all_proxy") || set("ALL_PROXY")) return true;
+  return origin.starts_with("https:") ? set("https_proxy") || set("HTTPS_PROXY") : set("http_proxy");
+}
+
+std::optional<asio::ip::address> address_of(const sockaddr& address) {
+  if (address.sa_family == AF_INET) {
+    sockaddr_in v4{};
+    std::memcpy(&v4, &address, sizeof v4);
+    return asio::ip::address_v4(ntohl(v4.sin_addr.s_addr));
+  }
+  if (address.sa_family == AF_INET6) {
+    sockaddr_in6 v6{};
+    std::memcpy(&v6, &address, sizeof v6);
+    asio::ip::address_v6::bytes_type bytes{};
+    std::memcpy(bytes.data(), &v6.sin6_addr, bytes.size());
+    return asio::ip::address_v6(bytes);
+  }
+  return std::nullopt;
 }
 
 template <class T>
@@ -77,6 +110,10 @@ bool HttpTransfer::set_up(CURLSH* share) {
          set(easy_, CURLOPT_HEADERFUNCTION, &HttpTransfer::on_header) &&
          set(easy_, CURLOPT_HEADERDATA, this) && set(easy_, CURLOPT_WRITEFUNCTION, &HttpTransfer::on_body) &&
          set(easy_, CURLOPT_WRITEDATA, this) && set(easy_, CURLOPT_USERAGENT, "parley/" PARLEY_VERSION);
+  if (request.public_addresses_only && !proxy_for(origin)) {
+    good = good && set(easy_, CURLOPT_OPENSOCKETFUNCTION, &HttpTransfer::on_open) &&
+           set(easy_, CURLOPT_OPENSOCKETDATA, this);
+  }
   if (request.method == "HEAD") {
     good = good && set(easy_, CURLOPT_NOBODY, 1L);
   } else if (request.method != "GET") {
@@ -95,6 +132,16 @@ void HttpTransfer::enter(Phase phase) {
 int HttpTransfer::on_ready(void* self, char* /*ip*/, char* /*local*/, int /*port*/, int /*local_port*/) {
   static_cast<HttpTransfer*>(self)->enter(Phase::waiting);
   return CURL_PREREQFUNC_OK;
+}
+
+curl_socket_t HttpTransfer::on_open(void* self, curlsocktype /*purpose*/, curl_sockaddr* address) {
+  auto& transfer = *static_cast<HttpTransfer*>(self);
+  const auto to = address_of(address->addr);
+  if (!to || !is_public(*to)) {
+    transfer.forbidden_address_ = to ? to->to_string() : "of an unknown kind";
+    return CURL_SOCKET_BAD;
+  }
+  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 std::size_t HttpTransfer::on_header(char* data, std::size_t size, std::size_t count, void* self) {
@@ -213,6 +260,11 @@ void HttpTransfer::fail(Error with) {
 Error HttpTransfer::explain(CURLcode code) const {
   const std::string_view said(detail_.data());
   const std::string why(said.empty() ? std::string_view(curl_easy_strerror(code)) : said);
+  if (code == CURLE_COULDNT_CONNECT && !forbidden_address_.empty()) {
+    return {Errc::unavailable,
+            origin + " is at an address that is not public (" + forbidden_address_ + "): not connected",
+            false};
+  }
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:

@@ -17,9 +17,14 @@ struct Tool {
   nlohmann::json input_schema = nlohmann::json::object();
   /// For a person only (annotations.audience is ["user"]): never shown to the model.
   bool user_only = false;
+  /// By its annotations it may be called twice with the same arguments (readOnlyHint, idempotentHint).
+  bool idempotent = false;
   /// Called only when the person has agreed to this very call.
   bool confirm = false;
 };
+
+/// A tool from its server's list. Errc::invalid_input: it is no object, or has no name.
+Result<Tool> read_tool(const nlohmann::json& item);
 
 /// One running call: next() gives its one result. Destroying it abandons the call.
 using CallStream = engine::EventStream<engine::ToolResult>;

@@ -32,6 +32,9 @@ struct HttpRequest {
   HttpDeadlines deadlines;
   /// Bytes of the body beyond which the response ends with Errc::limit.
   std::size_t max_response = std::size_t{64} * 1024 * 1024;
+  /// Connects to public addresses alone, whatever the name resolves to (Errc::unavailable). Behind a proxy it
+  /// is the proxy that resolves. Only for clients all of whose requests say so: connections are shared.
+  bool public_addresses_only = false;
 };
 
 struct HttpChunk {

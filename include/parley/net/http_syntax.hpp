@@ -18,6 +18,9 @@ struct HttpHeader {
 /// credentials.
 std::optional<std::string> origin_of(const std::string& url);
 
+/// `location`, absolute or relative to the URL `base` (RFC 3986, 5); nullopt: no http(s) URL comes out.
+std::optional<std::string> resolved_url(const std::string& base, const std::string& location);
+
 /// Whether this may be sent as a header: a token as name, no line ends in the value (RFC 9110, 5.5).
 bool is_valid_header(const HttpHeader& header);
 
