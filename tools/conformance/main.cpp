@@ -1,7 +1,10 @@
 // The client that the official MCP conformance suite drives: Parley's own link to MCP servers, told what to
 // do by the scenario. Called with the server's address; the suite says the rest in the environment.
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <cstdlib>
 #include <iostream>
@@ -106,6 +109,10 @@ const std::map<std::string, Play>& plays() {
   return table;
 }
 
+Task<> listen(mcp::HttpLink& link) {
+  co_await link.listen([] {});
+}
+
 Task<> run(std::string url) {
   const auto scenario = environment("MCP_CONFORMANCE_SCENARIO");
   const auto version = environment("MCP_CONFORMANCE_PROTOCOL_VERSION");
@@ -122,8 +129,12 @@ Task<> run(std::string url) {
                                            : mcp::Era::legacy;
   mcp::HttpLink link(executor, make_asio_scheduler(executor), settings, nullptr);
   expect(co_await link.connect(), "connect");
+  // As the server does it: what does not belong to a request comes on a stream of its own.
+  asio::cancellation_signal enough;
+  asio::co_spawn(executor, listen(link), asio::bind_cancellation_slot(enough.slot(), asio::detached));
   const auto page = expect(co_await link.list_tools(), "tools/list");
   co_await play->second(link, page.tools, context);
+  enough.emit(asio::cancellation_type::terminal);
   co_await link.close();
 }
 
