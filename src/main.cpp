@@ -33,6 +33,20 @@ int main(int argc, char** argv) {
   history->add_option("--export", history_options.export_to,
                       "Write it to this new file, one JSON object a line");
 
+  parley::server::McpOptions mcp_options;
+  auto* mcp = cli.add_subcommand("mcp", "The MCP servers of a configuration");
+  mcp->require_subcommand(1);
+  const auto add_config = [&](CLI::App* command) {
+    command->add_option("--config", mcp_options.config, "The YAML configuration")->required();
+  };
+  auto* mcp_list = mcp->add_subcommand("list", "Connect to each and show what it offers");
+  add_config(mcp_list);
+  auto* mcp_call = mcp->add_subcommand("call", "Call one tool and print its result");
+  add_config(mcp_call);
+  mcp_call->add_option("server", mcp_options.server, "The server's key")->required();
+  mcp_call->add_option("tool", mcp_options.tool, "The tool's own name")->required();
+  mcp_call->add_option("arguments", mcp_options.arguments, "A JSON object; without it, an empty one");
+
   try {
     cli.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -40,5 +54,7 @@ int main(int argc, char** argv) {
   }
   if (*serve) return parley::server::serve(serve_options);
   if (*history) return parley::server::history(history_options);
+  if (*mcp_list) return parley::server::mcp_list(mcp_options);
+  if (*mcp_call) return parley::server::mcp_call(mcp_options);
   return parley::server::check(check_config, online);
 }

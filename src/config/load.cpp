@@ -191,6 +191,7 @@ Settings load(const Node& root) {
   if (const auto server = root.child("server")) read_server(*server, out.server);
   if (const auto auth = root.child("auth")) read_auth(*auth, out.auth);
   if (const auto history = root.child("history")) read_history(*history, out.history);
+  out.mcp_servers = read_mcp_servers(root);
   out.log_private = root.get("log_private", out.log_private);
   const auto turn_log = root.get("turn_log", "");
   if (!turn_log.empty()) out.turn_log = root.directory() / turn_log;

@@ -72,6 +72,7 @@ class App {
     shared_.turn_log = *turn_log;
     shared_.conversations = open_history(settings->history, shared_.metrics);
     shared_.synthesize = embedded_voice;
+    connect_mcp_servers(*settings);
     premises_->metrics = shared_.metrics;
     premises_->workers = shared_.workers;
     premises_->admission = std::make_shared<Admission>(settings);
@@ -115,6 +116,13 @@ class App {
       settings->auth.tokens.push_back({"this-run", made_up_token_});
     }
     return settings;
+  }
+
+  /// Those that stay the same stay connected.
+  void connect_mcp_servers(const config::Settings& settings) {
+    if (mcp_servers_ && *mcp_servers_ == settings.mcp_servers) return;
+    shared_.mcp_servers = std::make_shared<mcp::RemoteServers>(settings.mcp_servers, shared_.metrics);
+    mcp_servers_ = settings.mcp_servers;
   }
 
   static void configure_log(const config::Settings& settings) {
@@ -206,14 +214,17 @@ class App {
   }
 
   void reload() {
+    const auto servers = std::pair(shared_.mcp_servers, mcp_servers_);
     try {
       const auto settings = load();
+      connect_mcp_servers(*settings);
       auto next = std::make_shared<Deployment>(settings, registry_, shared_);
       configure_log(*settings);
       premises_->admission->reconfigure(settings);
       premises_->deploy(std::move(next));
       log::info("the configuration was read again; new sessions use it");
     } catch (const std::exception& failure) {
+      std::tie(shared_.mcp_servers, mcp_servers_) = servers;
       log::error("the configuration was not taken; the old one stays in force", {{"why", failure.what()}});
     }
   }
@@ -245,6 +256,7 @@ class App {
   std::string made_up_token_;
   engine::Registry registry_ = built_in_engines();
   Deployment::Shared shared_;
+  std::optional<config::McpServers> mcp_servers_;  ///< what shared_.mcp_servers were made from
   std::shared_ptr<Premises> premises_ = std::make_shared<Premises>();
   // Before the control context: its pending accept holds a socket of one of these.
   std::vector<std::unique_ptr<IoThread>> io_;

@@ -87,6 +87,7 @@ Deployment::Deployment(std::shared_ptr<const config::Settings> settings, const e
     runtime->metrics = shared.metrics;
     runtime->turn_log = shared.turn_log;
     runtime->conversations = shared.conversations;
+    runtime->mcp_servers = shared.mcp_servers;
     runtimes_[device] = std::move(runtime);
   };
   add("", settings_->profile);

@@ -44,6 +44,9 @@ Session::Session(Wiring wiring)
       audio_rate_(1.0,
                   std::chrono::duration<double>(wiring_.runtime->profile->audio.max_uplink_burst).count()),
       dropped_audio_(kMaxDroppedFrames) {
+  if (const auto& remote = wiring_.runtime->mcp_servers) {
+    for (auto& server : remote->for_session(device_id(), wiring_.executor)) host_.add(std::move(server));
+  }
 }
 
 Session::~Session() = default;

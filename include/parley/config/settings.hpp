@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "parley/config/mcp_servers.hpp"
 #include "parley/config/node.hpp"
 #include "parley/core/clock.hpp"
 
@@ -179,6 +180,7 @@ struct Settings {
   bool log_private = false;        ///< texts in the turn log
   std::filesystem::path turn_log;  ///< empty: none
   HistorySettings history;
+  McpServers mcp_servers;
   std::map<std::string, EngineBlock> engines;
   Profile profile;                         ///< for every device …
   std::map<std::string, Profile> devices;  ///< … but these, by Device-Id in lower case

@@ -21,6 +21,8 @@ struct Tool {
   bool idempotent = false;
   /// Called only when the person has agreed to this very call.
   bool confirm = false;
+
+  friend bool operator==(const Tool&, const Tool&) = default;
 };
 
 /// A tool from its server's list. Errc::invalid_input: it is no object, or has no name.

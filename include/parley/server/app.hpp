@@ -46,4 +46,19 @@ struct HistoryOptions {
 /// 2 with one sentence on standard error.
 int history(const HistoryOptions& options);
 
+struct McpOptions {
+  std::filesystem::path config;
+  std::string server;     ///< its key
+  std::string tool;       ///< its own name
+  std::string arguments;  ///< a JSON object
+};
+
+/// `parley mcp list`: connects to every configured MCP server and prints era, version, tools and latency. 0;
+/// 1 where one is not usable; 2 with one sentence on standard error.
+int mcp_list(const McpOptions& options);
+
+/// `parley mcp call`: calls one tool and prints its result as JSON. 0; 1 where the tool failed; 2 with one
+/// sentence on standard error.
+int mcp_call(const McpOptions& options);
+
 }  // namespace parley::server

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "parley/engine/registry.hpp"
+#include "parley/mcp/remote_server.hpp"
 #include "parley/session/runtime.hpp"
 
 namespace parley::server {
@@ -19,6 +20,7 @@ class Deployment {
     std::shared_ptr<Metrics> metrics;
     std::shared_ptr<session::TurnLog> turn_log;
     std::shared_ptr<engine::ConversationStore> conversations;  ///< null: none
+    std::shared_ptr<mcp::RemoteServers> mcp_servers;           ///< null: none
     /// Speaks without any configured engine, for the apology when the voice is down; null where it cannot.
     std::function<std::shared_ptr<const audio::Pcm>(const std::string& text)> synthesize;
   };

@@ -15,6 +15,7 @@
 #include "parley/engine/llm.hpp"
 #include "parley/engine/tts.hpp"
 #include "parley/engine/vad.hpp"
+#include "parley/mcp/remote_server.hpp"
 #include "parley/session/turn_log.hpp"
 
 namespace parley::session {
@@ -39,6 +40,8 @@ struct Runtime {
   std::shared_ptr<TurnLog> turn_log;
   /// What devices said in earlier sessions; null: nothing is kept.
   std::shared_ptr<engine::ConversationStore> conversations;
+  /// Where other tools than the device's are; may be null.
+  std::shared_ptr<mcp::RemoteServers> mcp_servers;
   /// Never null.
   std::function<WallTime()> wall_clock = std::chrono::system_clock::now;
 };

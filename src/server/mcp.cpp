@@ -1,0 +1,159 @@
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
+#include <cmath>
+#include <csignal>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "parley/core/log.hpp"
+#include "parley/mcp/remote_server.hpp"
+#include "parley/server/app.hpp"
+
+namespace parley::server {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxShown = 76;
+
+config::Settings settings_of(const McpOptions& options) {
+  log::configure(log::Level::warn, false, false);
+  std::signal(SIGPIPE, SIG_IGN);
+  auto settings = config::load(options.config);
+  if (settings.mcp_servers.empty()) {
+    throw Failure(Error(Errc::configuration, options.config.string() + " configures no mcp_servers"));
+  }
+  return settings;
+}
+
+/// The first line of a description, as far as it fits.
+std::string summary(const std::string& text) {
+  auto line = text.substr(0, text.find_first_of("\r\n"));
+  if (line.size() > kMaxShown) {
+    auto end = kMaxShown;
+    while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;
+    line = line.substr(0, end) + "…";
+  }
+  return line;
+}
+
+struct Seen {
+  mcp::ServerInfo info;
+  mcp::ToolList tools;
+  std::size_t listed = 0;
+  Duration connected{};
+  Duration answered{};
+};
+
+Task<Result<Seen>> look_at(config::McpServer server) {
+  const auto executor = co_await asio::this_coro::executor;
+  const auto clock = make_asio_scheduler(executor);
+  mcp::HttpLink link(executor, clock, mcp::link_settings(server), nullptr);
+  Seen seen;
+  const auto began = clock->now();
+  auto info = co_await link.connect();
+  if (!info) co_return info.error();
+  seen.info = std::move(*info);
+  seen.connected = clock->now() - began;
+  auto page = co_await link.list_tools();
+  if (!page) co_return page.error();
+  seen.answered = clock->now() - began - seen.connected;
+  seen.listed = page->tools.size();
+  seen.tools = mcp::admitted(std::move(page->tools), server);
+  co_await link.close();
+  co_return seen;
+}
+
+Task<Result<json>> call_once(config::McpServer server, std::string tool, json arguments) {
+  const auto executor = co_await asio::this_coro::executor;
+  mcp::HttpLink link(executor, make_asio_scheduler(executor), mcp::link_settings(server), nullptr);
+  if (const auto info = co_await link.connect(); !info) co_return info.error();
+  // The schema says which arguments go into headers too.
+  if (const auto page = co_await link.list_tools(); !page) co_return page.error();
+  mcp::RequestOptions options;
+  options.on_progress = [](double progress, const std::string& message) {
+    std::cerr << "  … " << progress << (message.empty() ? "" : " " + message) << "\n";
+  };
+  auto result = co_await link.call_tool(std::move(tool), std::move(arguments), std::move(options));
+  co_await link.close();
+  co_return result;
+}
+
+template <class T>
+T run(Task<T> task) {
+  asio::io_context io;
+  auto result = asio::co_spawn(io, std::move(task), asio::use_future);
+  io.run();
+  return result.get();
+}
+
+void print(const std::string& key, const Seen& seen) {
+  std::cout << key << ": " << to_string(seen.info.era) << " (" << seen.info.protocol_version << ")";
+  if (!seen.info.name.empty()) std::cout << ", " << seen.info.name << " " << seen.info.version;
+  std::cout << ", connected in " << std::llround(to_ms(seen.connected)) << " ms, lists its tools in "
+            << std::llround(to_ms(seen.answered)) << " ms\n";
+  for (const auto& tool : seen.tools) {
+    std::cout << "  " << mcp::model_name(key, tool.name) << (tool.confirm ? " (asks first)" : "") << "  "
+              << summary(tool.description) << "\n";
+  }
+  if (seen.tools.size() < seen.listed)
+    std::cout << "  and " << seen.listed - seen.tools.size() << " that the configuration keeps out\n";
+}
+
+/// Runs the command; 2 with one sentence where it cannot.
+template <class Command>
+int guarded(Command command) {
+  try {
+    return command();
+  } catch (const std::exception& failure) {
+    std::cerr << "parley: " << failure.what() << "\n";
+    return 2;
+  }
+}
+
+}  // namespace
+
+int mcp_list(const McpOptions& options) {
+  return guarded([&] {
+    const auto settings = settings_of(options);
+    int code = 0;
+    for (const auto& [key, server] : settings.mcp_servers) {
+      const auto seen = run(look_at(server));
+      if (seen) {
+        print(key, *seen);
+      } else {
+        std::cout << key << ": NOT USABLE: " << seen.error().message << "\n";
+        code = 1;
+      }
+    }
+    return code;
+  });
+}
+
+int mcp_call(const McpOptions& options) {
+  return guarded([&] {
+    const auto settings = settings_of(options);
+    const auto server = settings.mcp_servers.find(options.server);
+    if (server == settings.mcp_servers.end()) {
+      std::vector<std::string> keys;
+      for (const auto& [key, known] : settings.mcp_servers) keys.push_back(key);
+      const auto near = config::nearest(options.server, keys);
+      throw Failure(Error(Errc::configuration, "there is no MCP server \"" + options.server + "\"" +
+                                                   (near.empty() ? "" : " (did you mean " + near + "?)")));
+    }
+    auto arguments =
+        options.arguments.empty() ? json::object() : json::parse(options.arguments, nullptr, false);
+    if (!arguments.is_object())
+      throw Failure(Error(Errc::invalid_input, "the arguments are no JSON object: " + options.arguments));
+    const auto result = run(call_once(server->second, options.tool, std::move(arguments)));
+    if (!result) {
+      std::cerr << "parley: " << result.error().message << "\n";
+      return 1;
+    }
+    std::cout << result->dump(2, ' ', false, json::error_handler_t::replace) << "\n";
+    return mcp::read_call_result(*result).failed ? 1 : 0;
+  });
+}
+
+}  // namespace parley::server
