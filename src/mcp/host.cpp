@@ -5,6 +5,7 @@
 
 #include "parley/core/hex.hpp"
 #include "parley/core/log.hpp"
+#include "parley/mcp/consent.hpp"
 
 namespace parley::mcp {
 namespace {
@@ -130,6 +131,19 @@ ToolServer* Host::server_of(const engine::ToolSpec& tool) const {
   return found == servers_.end() ? nullptr : found->get();
 }
 
+void Host::begin_turn(std::string_view words) {
+  agreed_ = agrees(words) ? std::exchange(asked_, {}) : std::set<std::string>();
+  asked_.clear();
+}
+
+bool Host::agreed_to(const engine::ToolSpec& tool, const engine::ToolCall& call) {
+  if (!tool.confirm || call.agreed) return true;
+  const auto what = tool.name + ' ' + digest(call.arguments);
+  if (agreed_.erase(what) > 0) return true;  // Once: a second one is asked for again.
+  asked_.insert(what);
+  return false;
+}
+
 std::string_view Host::where(std::string_view name) const {
   const auto* tool = tools_->find(name);
   return tool != nullptr ? shown(tool->server) : std::string_view();
@@ -150,6 +164,11 @@ std::unique_ptr<CallStream> Host::call(const engine::ToolCall& call) {
   if (call.malformed) {
     return refused("malformed arguments",
                    "The arguments were not a JSON object. Call the tool again with one.");
+  }
+  if (!agreed_to(*tool, call)) {
+    return refused("nobody has agreed yet",
+                   "Not done: the person has to agree first. Say in one sentence what would be done and ask "
+                   "for a yes; after it, call the tool again with the same arguments.");
   }
   return std::make_unique<Audited>(
       server->call(tool->wire_name, call.arguments, call_timeout_), scheduler_,

@@ -164,6 +164,7 @@ void Session::perform(const turn::StartReply& action) {
   reply->progress->record = record_;
   if (action.kind == turn::ReplyKind::answer) {
     user_text_ = action.text;
+    host_.begin_turn(action.text);
     reply->draft = take_draft(action.text);
   }
   const auto self = shared_from_this();

@@ -51,6 +51,8 @@ struct ToolCall {
   nlohmann::json arguments = nlohmann::json::object();
   /// What the model wrote instead of a JSON object: the call is not carried out, the model is told.
   std::optional<std::string> malformed = std::nullopt;
+  /// The engine has asked the person itself, where ToolSpec::confirm wants that. Never a model's word.
+  bool agreed = false;
 };
 
 /// What came back: always something the model can read.

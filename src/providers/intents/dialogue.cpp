@@ -127,7 +127,7 @@ Outcome Dialogue::respond(const engine::ChatRequest& request, WallTime now) cons
   if (!reading) return not_understood(turn);
   const std::vector<Word> words = matcher_.words(turn.text());
   const std::string said = join(words, 0, words.size());
-  if (catalog_->intents[reading->intent].confirm && !reading->out_of_range) {
+  if (turn.view->confirms(reading->intent) && !reading->out_of_range) {
     return {.understood = true, .text = question(turn, *reading, said)};
   }
   return perform(turn, *reading, said);
@@ -141,7 +141,7 @@ std::optional<Outcome> Dialogue::answer_to_question(const Turn& turn) const {
   const Message* command = asked != nullptr ? turn.before(index, Message::Role::user) : nullptr;
   if (command == nullptr) return std::nullopt;
   const auto reading = matcher_.read(command->text, turn.view->in_force());
-  if (!reading || !catalog_->intents[reading->intent].confirm || reading->out_of_range) return std::nullopt;
+  if (!reading || !turn.view->confirms(reading->intent) || reading->out_of_range) return std::nullopt;
   const std::vector<Word> words = matcher_.words(command->text);
   const std::string said = join(words, 0, words.size());
   const std::string expected = question(turn, *reading, said);
@@ -227,6 +227,8 @@ Outcome Dialogue::next_call(const Turn& turn, const Action& action, std::size_t 
   }
   out.call = engine::ToolCall{
       .id = next_call_id(turn.request.messages), .name = tool.name, .arguments = *std::move(arguments)};
+  // What needs it was read back before this was reached.
+  out.call->agreed = true;
   if (step == 0 && action.announce) out.text = action.announce->render(scope).value_or("");
   return out;
 }

@@ -52,11 +52,12 @@ struct Tree {
 
 class Writer {
  public:
-  Writer(const Catalog& catalog, const std::vector<bool>& allowed) : catalog_(catalog), allowed_(allowed) {}
+  Writer(const Catalog& catalog, const std::vector<bool>& allowed, bool asks)
+      : catalog_(catalog), allowed_(allowed), asks_(asks) {}
 
   engine::SpeechGrammar run() {
     std::vector<std::string> utterances;
-    bool asks = false;
+    bool asks = asks_;
     for (std::size_t frame = 0; frame < catalog_.frames.size(); ++frame) {
       std::vector<std::string> sentences;
       for (std::size_t i = 0; i < catalog_.intents.size(); ++i) {
@@ -232,6 +233,7 @@ class Writer {
 
   const Catalog& catalog_;
   const std::vector<bool>& allowed_;
+  bool asks_;
   std::map<std::string, std::string> rules_;
   std::set<std::string> empty_;  ///< rules with nothing to say
   std::set<std::string> words_;
@@ -239,8 +241,8 @@ class Writer {
 
 }  // namespace
 
-engine::SpeechGrammar make_grammar(const Catalog& catalog, const std::vector<bool>& allowed) {
-  return Writer(catalog, allowed).run();
+engine::SpeechGrammar make_grammar(const Catalog& catalog, const std::vector<bool>& allowed, bool asks) {
+  return Writer(catalog, allowed, asks).run();
 }
 
 }  // namespace parley::providers::intents

@@ -17,6 +17,8 @@ View::View(const Catalog& catalog, const engine::ToolSet& tools) : catalog_(cata
     const Action* action = action_in_force(intent, tools);
     actions_.push_back(action);
     in_force_.push_back(action != nullptr);
+    const auto asks = [&](const Step& step) { return find_tool(tools, step.tool)->confirm; };
+    confirms_.push_back(intent.confirm || (action != nullptr && std::ranges::any_of(action->steps, asks)));
     const bool new_help =
         !intent.help.empty() && std::find(help.begin(), help.end(), intent.help) == help.end();
     if (action != nullptr && new_help) help.push_back(intent.help);
@@ -28,7 +30,9 @@ View::View(const Catalog& catalog, const engine::ToolSet& tools) : catalog_(cata
 
 std::shared_ptr<const engine::SpeechGrammar> View::grammar() const {
   std::call_once(once_, [this] {
-    auto made = std::make_shared<const engine::SpeechGrammar>(make_grammar(catalog_, in_force_));
+    bool asks = false;
+    for (std::size_t i = 0; i < in_force_.size(); ++i) asks = asks || (in_force_[i] && confirms_[i]);
+    auto made = std::make_shared<const engine::SpeechGrammar>(make_grammar(catalog_, in_force_, asks));
     if (!made->jsgf.empty()) grammar_ = std::move(made);
   });
   return grammar_;

@@ -22,6 +22,8 @@ class View {
   const std::vector<bool>& in_force() const { return in_force_; }
   /// The action of an intent that is in force.
   const Action& action(std::size_t intent) const { return *actions_[intent]; }
+  /// Whether the person is asked first: the intent wants it, or a tool of its action does.
+  bool confirms(std::size_t intent) const { return confirms_[intent]; }
   /// "set the volume, turn on the lamp and tell the time"; empty where no intent says what it helps with.
   const std::string& abilities() const { return abilities_; }
   /// Made when it is asked for the first time; null where nothing can be said.
@@ -31,6 +33,7 @@ class View {
   const Catalog& catalog_;
   std::vector<bool> in_force_;
   std::vector<const Action*> actions_;
+  std::vector<bool> confirms_;
   std::string abilities_;
   mutable std::once_flag once_;
   mutable std::shared_ptr<const engine::SpeechGrammar> grammar_;
