@@ -105,7 +105,7 @@ class ReplyTest : public testing::Test {
     auto set = std::make_shared<engine::ToolSet>();
     for (const auto& [name, behaviour] : behaviours) {
       set->tools.push_back(
-          {name, name, "", {{"type", "object"}, {"properties", {{"level", {{"type", "integer"}}}}}}});
+          {name, "", name, "", {{"type", "object"}, {"properties", {{"level", {{"type", "integer"}}}}}}});
     }
     engine::ChatRequest request;
     request.tools = set;
