@@ -149,7 +149,6 @@ void RemoteServer::start() {
 
 void RemoteServer::stop(std::function<void()> done) {
   asio::post(home_, [self = shared_from_this(), done = std::move(done)]() mutable {
-    self->stopped_ = true;
     self->stop_.emit(asio::cancellation_type::terminal);
     self->publish({});
     asio::co_spawn(self->home_, goodbye(self, std::move(done)), asio::detached);

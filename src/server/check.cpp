@@ -82,6 +82,13 @@ void print_history(const config::HistorySettings& history) {
             << history.max_turns_per_device << " turns a device\n";
 }
 
+void print_mcp_servers(const config::McpServers& servers) {
+  if (servers.empty()) return;
+  std::string keys;
+  for (const auto& [key, server] : servers) keys += (keys.empty() ? "" : ", ") + key;
+  std::cout << "tools    of the device, and of " << keys << " (`parley mcp list` connects to them)\n";
+}
+
 }  // namespace
 
 int check(const std::filesystem::path& file, bool online) {
@@ -98,6 +105,7 @@ int check(const std::filesystem::path& file, bool online) {
     std::cout << "limits   " << server.max_sessions << " sessions, " << server.max_connections_per_address
               << " connections an address\n";
     print_history(settings->history);
+    print_mcp_servers(settings->mcp_servers);
     for (const auto& [device, runtime] : deployment.runtimes()) {
       print_profile(device, *runtime->profile);
       const auto grammar = runtime->engines.llm->whole_grammar();

@@ -76,7 +76,6 @@ class RemoteServer : public std::enable_shared_from_this<RemoteServer> {
   HttpLink link_;
   AsyncEvent news_;
   asio::cancellation_signal stop_;
-  bool stopped_ = false;
   bool stale_ = false;    ///< the list of tools has changed
   bool suspect_ = false;  ///< something went wrong: is it still there?
   bool complained_ = false;
