@@ -47,6 +47,34 @@ std::optional<std::string> resolved_url(const std::string& base, const std::stri
   return part(parsed.get(), CURLUPART_URL);
 }
 
+std::string WebSocketUrl::authority() const {
+  const bool usual = port == (tls ? "443" : "80");
+  return (host.find(':') == std::string::npos ? host : "[" + host + "]") + (usual ? "" : ":" + port);
+}
+
+std::optional<WebSocketUrl> parse_websocket_url(const std::string& url) {
+  const std::unique_ptr<CURLU, EndUrl> parsed(curl_url());
+  if (!parsed || url.find('\0') != std::string::npos) return std::nullopt;
+  // libcurl may or may not know these schemes; it takes both apart alike.
+  const auto flags = static_cast<unsigned>(CURLU_NON_SUPPORT_SCHEME);
+  if (curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), flags) != CURLUE_OK) return std::nullopt;
+  const auto scheme = part(parsed.get(), CURLUPART_SCHEME);
+  if (scheme != "ws" && scheme != "wss") return std::nullopt;
+  if (!part(parsed.get(), CURLUPART_USER).empty() || !part(parsed.get(), CURLUPART_PASSWORD).empty())
+    return std::nullopt;
+  WebSocketUrl out;
+  out.tls = scheme == "wss";
+  out.host = part(parsed.get(), CURLUPART_HOST);
+  if (out.host.starts_with('[')) out.host = out.host.substr(1, out.host.size() - 2);
+  if (out.host.empty()) return std::nullopt;
+  out.port = part(parsed.get(), CURLUPART_PORT);
+  if (out.port.empty()) out.port = out.tls ? "443" : "80";
+  out.target = part(parsed.get(), CURLUPART_PATH);
+  if (out.target.empty()) out.target = "/";
+  if (const auto query = part(parsed.get(), CURLUPART_QUERY); !query.empty()) out.target += "?" + query;
+  return out;
+}
+
 bool is_valid_header(const HttpHeader& header) {
   constexpr std::string_view kToken = "!#$%&'*+-.^_`|~";
   const auto in_token = [&](char c) {

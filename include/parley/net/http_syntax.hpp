@@ -21,6 +21,21 @@ std::optional<std::string> origin_of(const std::string& url);
 /// `location`, absolute or relative to the URL `base` (RFC 3986, 5); nullopt: no http(s) URL comes out.
 std::optional<std::string> resolved_url(const std::string& base, const std::string& location);
 
+/// The parts of a ws or wss URL.
+struct WebSocketUrl {
+  bool tls = false;
+  std::string host;    ///< of an IPv6 address without its brackets
+  std::string port;    ///< a number
+  std::string target;  ///< path and query
+
+  /// As in a Host header.
+  std::string authority() const;
+  /// `wss://host:port`, for messages and the log.
+  std::string origin() const { return (tls ? "wss://" : "ws://") + authority(); }
+};
+/// nullopt: not a ws or wss URL, or one that holds credentials.
+std::optional<WebSocketUrl> parse_websocket_url(const std::string& url);
+
 /// Whether this may be sent as a header: a token as name, no line ends in the value (RFC 9110, 5.5).
 bool is_valid_header(const HttpHeader& header);
 
