@@ -186,7 +186,8 @@ class FallbackAsrStream final : public AsrStream {
     while (true) {
       auto event = co_await next_in_time();
       if (event) {
-        delivered_ = true;
+        // A partial result may still change, so a successor may begin anew.
+        delivered_ = delivered_ || !*event || (*event)->kind != AsrEvent::Kind::partial;
         co_return event;
       }
       engines_->count(index_, event.error());

@@ -96,6 +96,29 @@ TEST_F(FallbackTest, ASecondRecogniserHearsEverythingFromTheBeginning) {
   }
 }
 
+TEST_F(FallbackTest, ASecondRecogniserTakesOverAfterPartialResults) {
+  auto first = std::make_shared<test::FakeAsr>(world.scheduler);
+  first->answers[0].partials = {{1ms, "from the"}};
+  first->answers[0].error = "cut off";
+  auto second = std::make_shared<test::FakeAsr>(world.scheduler);
+  second->answers[0].text = "from the second";
+  const auto asr = with_fallback({{"a", first}, {"b", second}}, metrics, patience);
+  auto stream = world.run(asr->open({}));
+  ASSERT_TRUE(stream && *stream);
+  (**stream)->push(std::vector<std::int16_t>(1000));
+  (**stream)->finish();
+  std::vector<AsrEvent> events;
+  while (events.size() < 2) {
+    const auto event = world.run((**stream)->next());
+    ASSERT_TRUE(event && *event && **event);
+    events.push_back(***event);
+  }
+  EXPECT_EQ(events[0].kind, AsrEvent::Kind::partial);
+  EXPECT_EQ(events[1].kind, AsrEvent::Kind::final);
+  EXPECT_EQ(events[1].text, "from the second");
+  EXPECT_EQ(second->samples_heard, 1000U);
+}
+
 TEST_F(FallbackTest, AModelInFrontGetsOnlyWhatItUnderstands) {
   auto commands = std::make_shared<test::FakeLlm>(world.scheduler);
   commands->only = "mute";

@@ -30,7 +30,8 @@ struct Patience {
 
 /// Asks the first engine; one that fails, or is silent beyond `patience`, before its first event hands over
 /// to the next. Every failure is counted and logged with the engine's name. `engines` is not empty. A
-/// recogniser's audio is kept for its successor, 30 s at most.
+/// recogniser's audio is kept for its successor, 30 s at most, and its partial results do not count as
+/// events.
 std::shared_ptr<AsrProvider> with_fallback(std::vector<Named<AsrProvider>> engines,
                                            std::shared_ptr<Metrics> metrics, Patience patience);
 /// The same for models; and those in front of the last one get only the requests that they understand.
