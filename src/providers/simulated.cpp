@@ -49,16 +49,24 @@ class SimulatedAsr final : public engine::AsrProvider {
   class Stream final : public engine::AsrStream {
    public:
     Stream(const SimulatedAsrSettings& settings, std::string text, const asio::any_io_executor& executor)
-        : settings_(settings), text_(std::move(text)), finished_(executor) {}
-    void push(audio::PcmView /*samples*/) override {}
+        : settings_(settings), text_(std::move(text)), changed_(executor) {}
+    void push(audio::PcmView samples) override {
+      heard_ += samples.size();
+      changed_.notify();
+    }
     void finish() override {
       if (due_) return;
       due_ = Clock::now() + settings_.delay;
-      finished_.notify();
+      changed_.notify();
     }
     Task<Result<std::optional<AsrEvent>>> next() override {
-      if (std::exchange(delivered_, true)) co_return std::optional<AsrEvent>();
-      while (!due_) co_await finished_.wait();
+      if (delivered_) co_return std::optional<AsrEvent>();
+      while (!due_) {
+        if (auto words = next_words(); !words.empty())
+          co_return std::optional(AsrEvent{AsrEvent::Kind::partial, std::move(words), Clock::now()});
+        co_await changed_.wait();
+      }
+      delivered_ = true;
       co_await wait_until(*due_);
       if (settings_.fail) co_return told_to_fail();
       const auto kind = settings_.reject ? AsrEvent::Kind::rejected : AsrEvent::Kind::final;
@@ -66,9 +74,21 @@ class SimulatedAsr final : public engine::AsrProvider {
     }
 
    private:
+    /// What was heard by now, where that is a word more than was told; empty: it is not.
+    std::string next_words() {
+      if (settings_.partials == 0ms || told_ == text_.size()) return {};
+      const auto word = audio::samples_in(settings_.partials, audio::kListeningRate);
+      if (heard_ < word) return {};
+      heard_ -= word;
+      told_ = std::min(text_.find(' ', told_ + 1), text_.size());
+      return text_.substr(0, told_);
+    }
+
     SimulatedAsrSettings settings_;
     std::string text_;
-    AsyncEvent finished_;
+    std::size_t heard_ = 0;  ///< samples that no word was told for
+    std::size_t told_ = 0;   ///< characters of the text
+    AsyncEvent changed_;
     std::optional<TimePoint> due_;
     bool delivered_ = false;
   };
@@ -222,6 +242,7 @@ std::shared_ptr<engine::AsrProvider> simulated_asr_from_config(const config::Nod
   settings.texts = node.get_strings("texts", node.get_strings("text", settings.texts));
   if (settings.texts.empty()) node.fail("texts", "expected at least one text");
   settings.delay = node.get("delay", settings.delay, 0ms, kLongest);
+  settings.partials = node.get("partials", settings.partials, 0ms, kLongest);
   settings.reject = node.get("reject", settings.reject);
   settings.fail = node.get("fail", settings.fail);
   return make_simulated_asr(std::move(settings));

@@ -106,6 +106,22 @@ TEST(SimulatedAsr, IsReadyExactlyTheDelayAfterTheEnd) {
   EXPECT_LE(heard.events[0].ready_at, after) << "no event before its time";
 }
 
+TEST(SimulatedAsr, TellsAWordForSoMuchAudio) {
+  const auto asr = make_simulated_asr({.texts = {"turn on the lamp"}, .delay = 0ms, .partials = 100ms});
+  std::vector<std::string> partials;
+  const auto work = [&]() -> Task<std::string> {
+    auto stream = co_await asr->open({});
+    // Two and a half words, and the rest when it is over.
+    (*stream)->push(std::vector<std::int16_t>(4000));
+    for (int i = 0; i < 2; ++i) partials.push_back((co_await (*stream)->next()).value()->text);
+    (*stream)->finish();
+    const auto heard = co_await drain(**stream);
+    co_return heard.events.size() == 1 ? heard.events[0].text : "not one result";
+  };
+  EXPECT_EQ(run(work()), "turn on the lamp");
+  EXPECT_EQ(partials, (std::vector<std::string>{"turn", "turn on"}));
+}
+
 TEST(SimulatedAsr, RejectsAndFailsWhenTold) {
   const auto rejected = recognise(*make_simulated_asr({.delay = 0ms, .reject = true}));
   ASSERT_EQ(rejected.events.size(), 1U);

@@ -15,7 +15,9 @@ namespace parley::providers {
 struct SimulatedAsrSettings {
   std::vector<std::string> texts{"hello"};  ///< heard in turn, over all streams
   Millis delay{100};                        ///< from finish() to the result
-  bool reject = false;                      ///< the result is a rejection
+  /// Each so much audio, one more word is a partial result; zero: there are none.
+  Millis partials{0};
+  bool reject = false;  ///< the result is a rejection
   bool fail = false;
 };
 
@@ -46,7 +48,7 @@ std::shared_ptr<engine::AsrProvider> make_simulated_asr(SimulatedAsrSettings set
 std::shared_ptr<engine::LlmProvider> make_simulated_llm(SimulatedLlmSettings settings);
 std::shared_ptr<engine::TtsProvider> make_simulated_tts(SimulatedTtsSettings settings);
 
-/// Keys: text or texts, delay, reject, fail.
+/// Keys: text or texts, delay, partials, reject, fail.
 std::shared_ptr<engine::AsrProvider> simulated_asr_from_config(const config::Node& node,
                                                                const engine::EngineContext& context);
 /// Keys: replies (list of {text, tool_calls: [{name, arguments}], end_conversation}), delay,
