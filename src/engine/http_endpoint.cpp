@@ -123,24 +123,37 @@ HttpEndpoint http_endpoint_from_config(const config::Node& node, const char* bas
               "expected an address such as https://host/v1, without a name, a password or a query");
   }
   endpoint.secret = node.get("api_key", "");
-  if (!endpoint.secret.empty()) endpoint.headers.push_back({key_header, key_prefix + endpoint.secret});
-  if (const auto headers = node.child("headers")) {
-    for (const auto& [name, value] : headers->entries()) {
+  endpoint.headers = headers_from_config(node, endpoint.secret, key_header, key_prefix);
+  endpoint.deadlines = deadlines_from_config(node, endpoint.deadlines);
+  endpoint.retry.retries = node.get("retries", endpoint.retry.retries, 0, 10);
+  endpoint.max_response = node.get_bytes("max_response", endpoint.max_response, 1024, std::size_t{1} << 30U);
+  return endpoint;
+}
+
+std::vector<net::HttpHeader> headers_from_config(const config::Node& node, const std::string& key,
+                                                 const std::string& key_header,
+                                                 const std::string& key_prefix) {
+  std::vector<net::HttpHeader> headers;
+  if (!key.empty()) headers.push_back({key_header, key_prefix + key});
+  if (const auto block = node.child("headers")) {
+    for (const auto& [name, value] : block->entries()) {
       if (!value.is_scalar()) value.fail("expected a text");
-      endpoint.headers.push_back({name, value.text()});
-      if (!net::is_valid_header(endpoint.headers.back())) value.fail("this cannot be sent as a header");
+      headers.push_back({name, value.text()});
+      if (!net::is_valid_header(headers.back())) value.fail("this cannot be sent as a header");
     }
   }
-  if (!std::ranges::all_of(endpoint.headers, net::is_valid_header))
+  if (!std::ranges::all_of(headers, net::is_valid_header))
     node.fail("api_key", "this cannot be sent in a header");
-  auto& deadlines = endpoint.deadlines;
+  return headers;
+}
+
+net::HttpDeadlines deadlines_from_config(const config::Node& node, net::HttpDeadlines defaults) {
+  auto deadlines = defaults;
   deadlines.connect = node.get("connect_timeout", deadlines.connect, 1ms, 1min);
   deadlines.first_byte = node.get("first_byte_timeout", deadlines.first_byte, 1ms, 10min);
   deadlines.idle = node.get("idle_timeout", deadlines.idle, 1ms, 10min);
   deadlines.total = node.get("total_timeout", deadlines.total, 1ms, 60min);
-  endpoint.retry.retries = node.get("retries", endpoint.retry.retries, 0, 10);
-  endpoint.max_response = node.get_bytes("max_response", endpoint.max_response, 1024, std::size_t{1} << 30U);
-  return endpoint;
+  return deadlines;
 }
 
 json extra_body_from_config(const config::Node& node) {

@@ -4,9 +4,11 @@
 #include "parley/providers/command_tts.hpp"
 #include "parley/providers/elevenlabs_tts.hpp"
 #include "parley/providers/flite_tts.hpp"
+#include "parley/providers/funasr_asr.hpp"
 #include "parley/providers/intents_llm.hpp"
 #include "parley/providers/openai_asr.hpp"
 #include "parley/providers/openai_llm.hpp"
+#include "parley/providers/openai_realtime_asr.hpp"
 #include "parley/providers/openai_tts.hpp"
 #include "parley/providers/pocketsphinx_asr.hpp"
 #include "parley/providers/simulated.hpp"
@@ -20,8 +22,10 @@ engine::Registry built_in_engines() {
   engine::Registry registry;
   registry.vad["webrtc_vad"] = providers::webrtc_vad_from_config;
   registry.asr["command"] = providers::command_asr_from_config;
+  registry.asr["funasr"] = providers::funasr_from_config;
   registry.asr["pocketsphinx"] = providers::pocketsphinx_from_config;
   registry.asr["openai"] = providers::openai_asr_from_config;
+  registry.asr["openai_realtime"] = providers::openai_realtime_asr_from_config;
   registry.asr["simulated_asr"] = providers::simulated_asr_from_config;
   registry.llm["intents"] = providers::intents_from_config;
   registry.llm["openai"] = providers::openai_llm_from_config;

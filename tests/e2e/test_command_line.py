@@ -57,7 +57,8 @@ class CommandLineTest(unittest.TestCase):
             if example.name.endswith("-intents.yaml"):
                 continue
             with self.subTest(example.name):
-                ran = parley("check", "--config", str(example), OPENAI_API_KEY="sk-test")
+                ran = parley("check", "--config", str(example), OPENAI_API_KEY="sk-test",
+                             DASHSCOPE_API_KEY="sk-test")
                 self.assertEqual(ran.returncode, 0, ran.stderr)
 
     def test_an_example_without_its_key(self):
@@ -72,7 +73,7 @@ class CommandLineTest(unittest.TestCase):
         described = text[text.index("  # gpt:\n"):text.index("# Which engine does what")]
         # What is indented below a name, and the names themselves; the rest explains.
         block = re.sub(r"^  # (?=  |[a-z]+:$)", "  ", described, flags=re.MULTILINE)
-        config = self.config("engines:\n" + block + "roles: {asr: whisper, llm: gpt, tts: [nova, rachel]}\n")
+        config = self.config("engines:\n" + block + "roles: {asr: [whisper, live, funasr], llm: gpt, tts: [nova, rachel]}\n")
         ran = parley("check", "--config", str(config), OPENAI_API_KEY="sk-test", ELEVENLABS_API_KEY="xi-test")
         self.assertEqual(ran.returncode, 0, ran.stderr + block)
 

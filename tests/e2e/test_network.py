@@ -27,6 +27,7 @@ def tone(rate, seconds):
 
 FIXTURES = {"fixtures": [
     {"match": {"endpoint": "transcription"}, "response": {"transcription": {"text": "Please turn on the lamp."}}},
+    {"match": {"endpoint": "realtime-transcription"}, "response": {"transcription": {"text": "Please turn on the lamp."}}},
     {"match": {"endpoint": "speech"}, "response": {"audio": tone(24000, 1), "format": "pcm"}},
     {"match": {"endpoint": "elevenlabs-tts"}, "response": {"audio": tone(16000, 1), "format": "pcm"}},
     {"match": {"endpoint": "chat", "hasToolResult": True}, "response": {"content": ANSWER}},
@@ -70,12 +71,15 @@ class Aimock:
 
 
 class NetworkTest(unittest.TestCase):
+    ears = "whisper"
     voice = "nova"
 
     def setUp(self):
         self.aimock = Aimock()
         self.addCleanup(self.aimock.stop)
         os.environ["AIMOCK_URL"] = self.aimock.url
+        os.environ["AIMOCK_WEBSOCKET"] = self.aimock.url.replace("http://", "ws://")
+        os.environ["TEST_ASR"] = self.ears
         os.environ["TEST_VOICE"] = self.voice
         os.environ["no_proxy"] = "127.0.0.1"
         self.server = Server(ROOT / "tests/e2e/network.yaml")
@@ -108,9 +112,12 @@ class NetworkTest(unittest.TestCase):
         self.assertIn("self_lamp_turn_on", [tool["function"]["name"] for tool in chats[0]["body"]["tools"]])
         roles = [message["role"] for message in chats[3]["body"]["messages"]]
         self.assertEqual(roles, ["system", "user", "assistant", "tool", "assistant", "user", "assistant", "tool"])
-        self.assertEqual(len(self.aimock.asked("/v1/audio/transcriptions")), 2)
+        self.recognition_was_asked_for()
         self.speech_was_asked_for()
         self.assertFalse([line for line in self.server.log if "sk-test" in line or "xi-test" in line])
+
+    def recognition_was_asked_for(self):
+        self.assertEqual(len(self.aimock.asked("/v1/audio/transcriptions")), 2)
 
     def speech_was_asked_for(self):
         spoken = [entry["body"]["messages"][0]["content"] for entry in self.aimock.asked("/v1/audio/speech")]
@@ -132,6 +139,14 @@ class ElevenLabsTest(NetworkTest):
         spoken = self.aimock.asked("/v1/text-to-speech/rachel")
         self.assertEqual(" ".join(entry["body"]["messages"][0]["content"] for entry in spoken), f"{ANSWER} {ANSWER}")
         self.assertIn("output_format=pcm_16000", spoken[0]["path"])
+
+
+class RealtimeTest(NetworkTest):
+    ears = "live"
+
+    def recognition_was_asked_for(self):
+        asked = [entry for entry in self.aimock.asked("/v1/realtime") if entry["response"]["status"] == 200]
+        self.assertEqual([entry["body"]["model"] for entry in asked], ["gpt-realtime-whisper"] * 2)
 
 
 if __name__ == "__main__":

@@ -33,6 +33,14 @@ HttpEndpoint http_endpoint_from_config(const config::Node& node, const char* bas
                                        const std::string& key_header, const std::string& key_prefix,
                                        HttpEndpoint defaults = {});
 
+/// The parts of it that every engine on the network has. Reads `headers`; the key, unless it is empty, goes
+/// into `key_header`, after `key_prefix`.
+std::vector<net::HttpHeader> headers_from_config(const config::Node& node, const std::string& key,
+                                                 const std::string& key_header,
+                                                 const std::string& key_prefix);
+/// Reads `connect_timeout`, `first_byte_timeout`, `idle_timeout`, `total_timeout`.
+net::HttpDeadlines deadlines_from_config(const config::Node& node, net::HttpDeadlines defaults);
+
 /// Reads `extra_body`, a map of what an engine's requests hold beyond what Parley knows.
 nlohmann::json extra_body_from_config(const config::Node& node);
 /// Adds it to a request; a null takes a key out.
