@@ -12,7 +12,7 @@ import tempfile
 import unittest
 import urllib.request
 
-from harness import PATIENCE, ROOT, Server, run_device
+from harness import BUILD, PATIENCE, ROOT, Server, run_device
 
 # The CommonJS build: it also runs with the Node.js of Debian 12.
 AIMOCK = pathlib.Path(os.environ.get("PARLEY_NPM", ROOT / "build/npm")) / "node_modules/@copilotkit/aimock/dist/cli.cjs"
@@ -146,7 +146,12 @@ class RealtimeTest(NetworkTest):
 
     def recognition_was_asked_for(self):
         asked = [entry for entry in self.aimock.asked("/v1/realtime") if entry["response"]["status"] == 200]
-        self.assertEqual([entry["body"]["model"] for entry in asked], ["gpt-realtime-whisper"] * 2)
+        self.assertEqual([entry["body"]["model"] for entry in asked], ["gpt-live-transcribe"] * 2)
+
+    def test_it_can_be_checked(self):
+        ran = subprocess.run([BUILD / "parley", "check", "--online", "--config", ROOT / "tests/e2e/network.yaml"],
+                             capture_output=True, text=True, timeout=PATIENCE, check=False)
+        self.assertRegex(ran.stdout, r'asr  live \(openai_realtime\): \d+ ms, heard "Please turn on the lamp\."')
 
 
 if __name__ == "__main__":
