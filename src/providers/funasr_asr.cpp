@@ -44,7 +44,7 @@ std::string first_message(const FunAsrSettings& settings) {
     // The runtime in C++ reads a map as text, the server in Python a list of words.
     std::string words;
     for (const auto& [word, weight] : settings.hotwords.items()) words += (words.empty() ? "" : " ") + word;
-    message["hotwords"] = settings.hotwords.dump();
+    message["hotwords"] = settings.hotwords.dump(-1, ' ', false, json::error_handler_t::replace);
     message["hotword"] = words;
   }
   engine::add_extra(message, settings.extra_body);

@@ -81,7 +81,8 @@ void Transcript::learn(bool is_final, bool is_increment, bool is_empty) {
 }
 
 void Transcript::settle() {
-  if (flag_ == FinalFlag::unknown && marked_since_finish_) flag_ = FinalFlag::last;
+  if (flag_ == FinalFlag::unknown && segment_since_finish_)
+    flag_ = marked_since_finish_ ? FinalFlag::last : FinalFlag::speaking;
 }
 
 bool Transcript::may_be_complete() const {

@@ -64,7 +64,7 @@ TEST(FunAsrTranscript, AServerThatHasShownNothingIsGivenAMoment) {
     EXPECT_FALSE(transcript.take(result("offline", "A.", mark))->complete);
     EXPECT_TRUE(transcript.may_be_complete());
     transcript.settle();
-    EXPECT_EQ(transcript.flag(), mark ? FinalFlag::last : FinalFlag::unknown);
+    EXPECT_EQ(transcript.flag(), mark ? FinalFlag::last : FinalFlag::speaking);
   }
 }
 
