@@ -12,7 +12,6 @@ namespace {
 
 /// 30 s of audio for a successor.
 constexpr std::size_t kMaxKept = 30 * audio::kListeningRate;
-constexpr auto kLate = "it did not answer in time";
 
 template <class Provider>
 struct Engines {
@@ -30,6 +29,11 @@ struct Engines {
                {"why", error.message},
                {"next", index + 1 < list.size() ? list[index + 1].name : std::string("none")}});
   }
+
+  std::string late(std::size_t index) const {
+    return "engine " + list[index].name + " did not answer within " + std::to_string(patience.limit.count()) +
+           " ms";
+  }
 };
 
 /// Opens the first engine from `index` on that lets itself be opened in time; moves `index` there.
@@ -37,7 +41,7 @@ template <class Provider, class Open>
 auto open_from(const Engines<Provider>& engines, Scheduler& clock, std::size_t& index, Open open)
     -> decltype(open(*engines.list[0].provider)) {
   while (true) {
-    auto stream = co_await with_deadline(clock, clock.now() + engines.patience.limit, kLate,
+    auto stream = co_await with_deadline(clock, clock.now() + engines.patience.limit, engines.late(index),
                                          open(*engines.list[index].provider));
     if (stream) co_return stream;
     engines.count(index, stream.error());
@@ -60,8 +64,8 @@ class FallbackStream final : public EventStream<Event> {
 
   Task<Result<std::optional<Event>>> next() override {
     while (true) {
-      auto event =
-          co_await with_deadline(*clock_, clock_->now() + engines_->patience.limit, kLate, stream_->next());
+      auto event = co_await with_deadline(*clock_, clock_->now() + engines_->patience.limit,
+                                          engines_->late(index_), stream_->next());
       if (event) {
         delivered_ = true;
         co_return event;
@@ -219,7 +223,8 @@ class FallbackAsrStream final : public AsrStream {
   Task<Event> next_in_time() {
     using asio::experimental::awaitable_operators::operator||;
     auto outcome = co_await (contained(stream_->next()) || lateness());
-    co_return outcome.index() == 0 ? std::move(std::get<0>(outcome)) : Error(Errc::timeout, kLate, true);
+    co_return outcome.index() == 0 ? std::move(std::get<0>(outcome))
+                                   : Error(Errc::timeout, engines_->late(index_), true);
   }
 
   Task<> lateness() {

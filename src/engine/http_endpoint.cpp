@@ -39,6 +39,22 @@ bool begins_like_mpeg(std::string_view bytes) {
   return bytes.size() >= 2 && bytes[0] == '\xFF' && (static_cast<std::uint8_t>(bytes[1]) & 0xE0U) == 0xE0U;
 }
 
+/// Whether a body of "audio" begins as a page or an error message does: no sound stays in the printable
+/// characters for so long.
+bool begins_like_text(std::string_view bytes) {
+  constexpr std::size_t kLeast = 6;
+  constexpr std::size_t kLooked = 64;
+  return bytes.size() >= kLeast && std::ranges::all_of(bytes.substr(0, kLooked), [](char c) {
+           return (c >= ' ' && c <= '~') || c == '\n' || c == '\r' || c == '\t';
+         });
+}
+
+Error no_audio(const std::string& what, std::string_view body, const std::string& secret) {
+  const auto said = without_secret(message_of(json::parse(body, nullptr, false)), secret);
+  return {Errc::unavailable,
+          "the voice service sends no audio but " + what + (said.empty() ? "" : ": " + said), true};
+}
+
 class BatchAsr final : public AsrStream {
  public:
   BatchAsr(const asio::any_io_executor& executor, Millis max_audio,
@@ -79,8 +95,9 @@ class BatchAsr final : public AsrStream {
 
 class HttpSpeech final : public TtsStream {
  public:
-  HttpSpeech(std::unique_ptr<net::HttpResponse> response, int rate)
+  HttpSpeech(std::unique_ptr<net::HttpResponse> response, int rate, std::string secret)
       : response_(std::move(response)),
+        secret_(std::move(secret)),
         says_mpeg_(response_->header("Content-Type").starts_with("audio/mpeg")),
         reader_(rate) {}
 
@@ -97,6 +114,8 @@ class HttpSpeech final : public TtsStream {
         co_return Error(Errc::unsupported, "this is MP3 audio; PCM was asked for");
       auto pcm = reader_.push((*chunk)->bytes);
       if (!pcm) co_return pcm.error();
+      if (!std::exchange(begun_, true) && begins_like_text((*chunk)->bytes))
+        co_return no_audio("text", (*chunk)->bytes, secret_);
       if (pcm->samples.empty()) continue;
       heard_ = true;
       co_return std::optional(TtsAudio{std::move(*pcm), (*chunk)->arrived});
@@ -105,8 +124,10 @@ class HttpSpeech final : public TtsStream {
 
  private:
   std::unique_ptr<net::HttpResponse> response_;
+  std::string secret_;
   bool says_mpeg_;
   audio::PcmReader reader_;
+  bool begun_ = false;
   bool heard_ = false;
 };
 
@@ -267,14 +288,9 @@ Task<Result<std::unique_ptr<TtsStream>>> http_speech(std::shared_ptr<const HttpE
     const auto type = (*response)->header("Content-Type");
     if (type.starts_with("application/json") || type.starts_with("text/")) {
       const auto body = co_await net::read_all(**response, kMaxErrorBody);
-      const auto said =
-          body ? without_secret(message_of(json::parse(*body, nullptr, false)), endpoint->secret) : "";
-      co_return Error(Errc::unavailable,
-                      "the voice service sends no audio but " + one_line(std::string(type)) +
-                          (said.empty() ? "" : ": " + said),
-                      true);
+      co_return no_audio(one_line(std::string(type)), body ? std::string_view(*body) : "", endpoint->secret);
     }
-    co_return std::make_unique<HttpSpeech>(std::move(*response), rate);
+    co_return std::make_unique<HttpSpeech>(std::move(*response), rate, endpoint->secret);
   };
   co_return co_await begun<TtsAudio>(endpoint->retry, open);
 }

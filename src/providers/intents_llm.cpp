@@ -44,6 +44,8 @@ class Intents final : public IntentsLlm {
 
   Task<Result<std::unique_ptr<engine::LlmStream>>> chat(engine::ChatRequest request) override {
     intents::Outcome outcome = dialogue_.respond(request, std::chrono::system_clock::now());
+    if (outcome.lost)
+      co_return Error(Errc::unsupported, "the intents cannot go on where another model stopped");
     std::deque<LlmEvent> events;
     const TimePoint now = Clock::now();
     if (!outcome.text.empty()) {

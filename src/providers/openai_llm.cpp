@@ -18,7 +18,10 @@ constexpr std::size_t kMaxResponse = std::size_t{8} * 1024 * 1024;
 class ChatStream final : public engine::LlmStream {
  public:
   ChatStream(std::unique_ptr<net::HttpResponse> response, std::string call_prefix, std::string secret)
-      : response_(std::move(response)), answer_(std::move(call_prefix)), secret_(std::move(secret)) {}
+      : response_(std::move(response)), answer_(std::move(call_prefix)), secret_(std::move(secret)) {
+    for (const auto* header : {"Content-Length", "Transfer-Encoding"})
+      framed_ = framed_ || !response_->header(header).empty();
+  }
 
   Task<Result<std::optional<LlmEvent>>> next() override {
     while (true) {
@@ -75,6 +78,9 @@ class ChatStream final : public engine::LlmStream {
     } else {
       events_.finish();
       if (auto taken = take_events(); !taken || ended_) return taken;
+      if (!framed_ && answer_.unfinished())
+        return Error(Errc::closed, "the connection to the model service broke in the middle of an answer",
+                     true);
     }
     ended_ = true;
     return answer_.finish();
@@ -84,6 +90,8 @@ class ChatStream final : public engine::LlmStream {
   openai::ChatAnswer answer_;
   std::string secret_;
   net::SseParser events_;
+  /// Whether HTTP tells a complete body from one that was cut off; else only the answer itself does.
+  bool framed_ = false;
   Form form_ = Form::unknown;
   std::string whole_;
   TimePoint arrived_{};

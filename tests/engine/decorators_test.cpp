@@ -192,6 +192,7 @@ TEST_F(FallbackTest, WhereEveryEngineIsSilentTheCallerHearsOfIt) {
   EXPECT_TRUE(all(***stream, &error).empty());
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code, Errc::timeout);
+  EXPECT_EQ(error->message, "engine b did not answer within 5000 ms");
   EXPECT_EQ(world.now() - asked, 10s);
 }
 

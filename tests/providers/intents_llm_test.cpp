@@ -83,6 +83,23 @@ TEST(IntentsLlm, StreamsWhatItSaysAndDoes) {
   EXPECT_EQ(events_of(*llm, {}).size(), 1U);
 }
 
+TEST(IntentsLlm, FailsWhereAnotherModelCalledToolsForWhatItDoesNotKnow) {
+  const auto llm = make("builtin: true");
+  auto request = request_of("make it cosy in here");
+  request.messages.push_back(
+      {.role = Message::Role::assistant, .calls = {{.id = "call_abc", .name = "self_lamp_turn_on"}}});
+  request.messages.push_back({.role = Message::Role::tool, .text = "true", .call_id = "call_abc"});
+  std::optional<Error> error;
+  asio::io_context io;
+  asio::co_spawn(io, llm->chat(request),
+                 [&](const std::exception_ptr&, const Result<std::unique_ptr<engine::LlmStream>>& stream) {
+                   if (!stream) error = stream.error();
+                 });
+  io.run();
+  ASSERT_TRUE(error) << "a Sorry, I did not understand after the lamp went on would be a lie";
+  EXPECT_EQ(error->code, Errc::unsupported);
+}
+
 TEST(IntentsLlm, TellsWhatItUnderstands) {
   const auto llm = make("builtin: true");
   const auto tools = intents::test::stock_tools();

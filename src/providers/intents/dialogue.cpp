@@ -37,12 +37,16 @@ std::string next_call_id(const std::vector<Message>& messages) {
 
 struct StepResult {
   std::string tool;  ///< name for the model
-  json value;        ///< JSON where the text is, else the text
+  json arguments;
+  json value;  ///< JSON where the text is, else the text
   bool failed = false;
 };
 
-StepResult read_result(const std::string& tool, const Message& message) {
-  StepResult out{.tool = tool, .value = json::parse(message.text, nullptr, false), .failed = message.failed};
+StepResult read_result(const engine::ToolCall& call, const Message& message) {
+  StepResult out{.tool = call.name,
+                 .arguments = call.arguments,
+                 .value = json::parse(message.text, nullptr, false),
+                 .failed = message.failed};
   if (out.value.is_discarded()) out.value = message.text;
   // Device tools that reach further report failures inside of a successful result (PROTOCOL.md, section 8).
   if (out.value.is_object()) {
@@ -73,6 +77,7 @@ struct Dialogue::Turn {
   std::size_t user = 0;  ///< index of the last user message
   std::vector<StepResult> results;
   bool foreign = false;  ///< calls after it that are not ours
+  bool answered = true;  ///< each of those calls has its result
 
   Turn(const engine::ChatRequest& asked, WallTime moment, Views& views)
       : request(asked), now(moment), view(views.get(*asked.tools)) {
@@ -106,9 +111,10 @@ struct Dialogue::Turn {
     for (std::size_t i = from + 1; i < request.messages.size(); ++i) {
       const Message& message = request.messages[i];
       if (message.role != Message::Role::tool || message.call_id != call.id) continue;
-      results.push_back(read_result(call.name, message));
+      results.push_back(read_result(call, message));
       return;
     }
+    answered = false;
   }
 };
 
@@ -121,7 +127,8 @@ Dialogue::Dialogue(Catalog catalog, TimeZone zone)
 
 Outcome Dialogue::respond(const engine::ChatRequest& request, WallTime now) const {
   const Turn turn(request, now, views_);
-  if (turn.empty() || turn.foreign) return not_understood(turn);
+  if (turn.empty()) return not_understood(turn);
+  if (turn.foreign) return take_over(turn);
   if (auto outcome = answer_to_question(turn)) return *std::move(outcome);
   const auto reading = matcher_.read(turn.text(), turn.view->in_force());
   if (!reading) return not_understood(turn);
@@ -155,7 +162,7 @@ Outcome Dialogue::not_understood(const Turn& turn) const {
   Outcome out;
   const Reading nothing;
   const json names = scope(turn, nothing, "");
-  if (!turn.empty() && !turn.foreign) {
+  if (!turn.empty()) {
     const std::vector<bool> all(catalog_->intents.size(), true);
     const auto reading = matcher_.read(turn.text(), all);
     if (reading && reading->guessed == 0) {
@@ -166,6 +173,30 @@ Outcome Dialogue::not_understood(const Turn& turn) const {
   const auto& texts = catalog_->replies.not_understood;
   out.text = texts[turn.request.messages.size() / 2 % texts.size()].render(names).value_or("");
   return out;
+}
+
+Outcome Dialogue::take_over(const Turn& turn) const {
+  const auto reading = matcher_.read(turn.text(), turn.view->in_force());
+  if (!reading || reading->out_of_range || catalog_->intents[reading->intent].confirm) return {.lost = true};
+  const std::vector<Word> words = matcher_.words(turn.text());
+  const std::string said = join(words, 0, words.size());
+  if (!would_have_called(turn, *reading, said)) return {.lost = true};
+  Outcome out = perform(turn, *reading, said);
+  out.understood = false;
+  return out;
+}
+
+bool Dialogue::would_have_called(const Turn& turn, const Reading& reading, const std::string& said) const {
+  const auto& steps = turn.view->action(reading.intent).steps;
+  if (!turn.answered || turn.results.size() > steps.size()) return false;
+  const json names = scope(turn, reading, said);
+  for (std::size_t i = 0; i < turn.results.size(); ++i) {
+    const engine::ToolSpec& tool = *find_tool(*turn.request.tools, steps[i].tool);
+    if (tool.name != turn.results[i].tool) return false;
+    const auto arguments = make_arguments(steps[i], tool, names);
+    if (!arguments || *arguments != turn.results[i].arguments) return false;
+  }
+  return true;
 }
 
 Outcome Dialogue::perform(const Turn& turn, const Reading& reading, const std::string& said) const {

@@ -22,6 +22,8 @@ struct Outcome {
   std::string text;
   std::optional<engine::ToolCall> call;
   bool end = false;
+  /// Another model has called tools, and what was said does not tell how to go on from there: no text.
+  bool lost = false;
 };
 
 /// Decides from a conversation's messages alone what comes next; holds no state of any conversation.
@@ -31,6 +33,9 @@ struct Outcome {
 /// after that message, it yields the next call or the reply. An intent that wants to be confirmed yields its
 /// question; when the next user message is a yes, and the message between is that question, it goes on as if
 /// confirmed.
+///
+/// Where another model began to call tools and then failed, it goes on if an intent would have made the very
+/// same calls, but does not say that it understands: that other model would.
 class Dialogue {
  public:
   /// Throws Failure where the sentences have too many forms.
@@ -46,6 +51,8 @@ class Dialogue {
   struct Turn;
   std::optional<Outcome> answer_to_question(const Turn& turn) const;
   Outcome not_understood(const Turn& turn) const;
+  Outcome take_over(const Turn& turn) const;
+  bool would_have_called(const Turn& turn, const Reading& reading, const std::string& said) const;
   Outcome perform(const Turn& turn, const Reading& reading, const std::string& said) const;
   Outcome next_call(const Turn& turn, const Action& action, std::size_t step,
                     const nlohmann::json& scope) const;

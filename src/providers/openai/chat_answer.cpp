@@ -88,6 +88,7 @@ Result<> ChatAnswer::take_choice(const json& choice) {
   }
   if (const auto reason = text_of(choice, "finish_reason"); !reason.empty()) {
     heard_ = true;
+    concluded_ = true;
     if (reason == "error") {
       return Error(Errc::unavailable, "the model service broke off its answer", true);
     }

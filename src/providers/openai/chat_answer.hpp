@@ -28,6 +28,8 @@ class ChatAnswer {
   /// Nothing more comes: calls and text that were held back become events. Nothing came at all: unavailable.
   Result<> finish();
   std::optional<Event> next();
+  /// Something of an answer came, and no reason why it ended.
+  bool unfinished() const { return heard_ && !concluded_; }
 
  private:
   struct Call {
@@ -54,7 +56,8 @@ class ChatAnswer {
   std::vector<Call> calls_;
   std::size_t emitted_ = 0;
   std::size_t text_bytes_ = 0;
-  bool heard_ = false;  ///< anything of a choice
+  bool heard_ = false;      ///< anything of a choice
+  bool concluded_ = false;  ///< its `finish_reason`
   bool private_bytes_ = false;
   std::deque<Event> ready_;
 };

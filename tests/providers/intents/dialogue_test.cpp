@@ -363,6 +363,39 @@ TEST(Dialogue, LeavesTheCallsOfOthersAlone) {
   EXPECT_FALSE(talk.next().understood);
 }
 
+TEST(Dialogue, GoesOnWhereAnotherModelStopped) {
+  const auto after = [](const char* said, const char* tool, json arguments, const char* result,
+                        bool failed = false) {
+    Conversation talk(test::builtin_catalog());
+    talk.messages() = {
+        {.role = Message::Role::user, .text = said},
+        {.role = Message::Role::assistant,
+         .calls = {{.id = "call_abc", .name = tool, .arguments = std::move(arguments)}}},
+        {.role = Message::Role::tool, .text = result, .call_id = "call_abc", .failed = failed}};
+    Outcome out = talk.next();
+    EXPECT_FALSE(out.understood) << "the model that began goes on where it can";
+    return out;
+  };
+  const json none = json::object();
+  auto outcome = after("turn on the lamp", "self_lamp_turn_on", none, "true");
+  EXPECT_FALSE(outcome.lost);
+  EXPECT_EQ(outcome.text, "The lamp is on.");
+  EXPECT_NE(after("turn on the lamp", "self_lamp_turn_on", none, "the bulb is broken", true).text,
+            "The lamp is on.");
+  outcome = after("louder", "self_get_device_status", none, kStatus);
+  ASSERT_TRUE(outcome.call) << "the second of two steps";
+  EXPECT_EQ(outcome.call->name, "self_audio_speaker_set_volume");
+  // What it did is not what the sentence asks for, or not what anybody here knows of.
+  for (const auto& lost :
+       {after("turn on the lamp", "self_lamp_turn_off", none, "true"),
+        after("set the volume to 30", "self_audio_speaker_set_volume", {{"volume", 50}}, "true"),
+        after("make it cosy in here", "self_lamp_turn_on", none, "true")}) {
+    EXPECT_TRUE(lost.lost);
+    EXPECT_TRUE(lost.text.empty());
+    EXPECT_FALSE(lost.call);
+  }
+}
+
 TEST(Dialogue, ResultsOfAnotherToolAreNotTakenForOurs) {
   Conversation talk(test::builtin_catalog());
   talk.messages() = {

@@ -165,6 +165,33 @@ TEST_F(OpenAiLlm, NeedsNoDoneAndNoBlankLine) {
   EXPECT_EQ(text_of(heard), "Hello.");
 }
 
+TEST_F(OpenAiLlm, AStreamThatBreaksOffIsNoAnswer) {
+  std::string body;
+  int asked = 0;
+  HttpServer server(io, [&](HttpExchange& exchange) -> Task<> {
+    // Without a length, the end of the connection is the end of the body, be it complete or not.
+    const auto now =
+        ++asked == 1 ? body : event("second") + R"(data: {"choices":[{"finish_reason":"stop"}]})";
+    co_await exchange.write(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + now);
+    exchange.close();
+  });
+  configure(server);
+  body = event("The la");
+  auto heard = chat();
+  EXPECT_EQ(text_of(heard), "The la");
+  ASSERT_TRUE(heard.error);
+  EXPECT_EQ(heard.error->code, Errc::closed);
+  asked = 0;
+  body =
+      R"(data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"open_door"}}]}}]})";
+  heard = chat();
+  EXPECT_FALSE(heard.error);
+  EXPECT_EQ(text_of(heard), "second") << "a call of which the arguments never came is not made";
+  EXPECT_EQ(heard.events.size(), 1U);
+  EXPECT_EQ(asked, 2);
+}
+
 TEST_F(OpenAiLlm, TriesAgainOnlyBeforeTheFirstEvent) {
   std::string first;
   int status = 200;

@@ -203,6 +203,8 @@ TEST_F(HttpVoice, RefusesWhatIsNoAudio) {
   for (const auto& [with_type, with_body, code] : std::vector<Case>{
            {"application/json", R"({"error":{"message":"no such voice for sk-secret"}})", Errc::unavailable},
            {"text/html", "<html>", Errc::unavailable},
+           {"audio/pcm", "<!DOCTYPE html><html><body>Bad gateway</body></html>", Errc::unavailable},
+           {"application/octet-stream", R"({"error":{"message":"sk-secret is wrong"}})", Errc::unavailable},
            {"audio/pcm", "", Errc::unavailable},
            {"audio/pcm", "x", Errc::unavailable},
            {"audio/mpeg", "ID3\x04 and so on", Errc::unsupported},
