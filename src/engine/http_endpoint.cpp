@@ -133,6 +133,14 @@ class HttpSpeech final : public TtsStream {
 
 }  // namespace
 
+NetworkLimits network_limits_from_config(const config::Node& node, NetworkLimits defaults) {
+  auto limits = defaults;
+  limits.deadlines = deadlines_from_config(node, limits.deadlines);
+  limits.retry.retries = node.get("retries", limits.retry.retries, 0, 10);
+  limits.max_response = node.get_bytes("max_response", limits.max_response, 1024, std::size_t{1} << 30U);
+  return limits;
+}
+
 HttpEndpoint http_endpoint_from_config(const config::Node& node, const char* base_url,
                                        const std::string& key_header, const std::string& key_prefix,
                                        HttpEndpoint defaults) {
@@ -145,9 +153,7 @@ HttpEndpoint http_endpoint_from_config(const config::Node& node, const char* bas
   }
   endpoint.secret = node.get("api_key", "");
   endpoint.headers = headers_from_config(node, endpoint.secret, key_header, key_prefix);
-  endpoint.deadlines = deadlines_from_config(node, endpoint.deadlines);
-  endpoint.retry.retries = node.get("retries", endpoint.retry.retries, 0, 10);
-  endpoint.max_response = node.get_bytes("max_response", endpoint.max_response, 1024, std::size_t{1} << 30U);
+  static_cast<NetworkLimits&>(endpoint) = network_limits_from_config(node, endpoint);
   return endpoint;
 }
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "parley/audio/wav.hpp"
-#include "providers/openai/transcription.hpp"
 
 namespace parley::providers {
 namespace {
@@ -58,14 +57,14 @@ Task<Result<std::string>> transcribe_once(std::shared_ptr<const OpenAiAsrSetting
   const auto read = co_await net::read_all(**response, kMaxAnswer);
   if (!read) co_return read.error();
   const auto answer = json::parse(*read, nullptr, false);
-  if (plain && !answer.is_object()) co_return openai::trimmed(*read);
+  if (plain && !answer.is_object()) co_return engine::trimmed(*read);
   const auto text = answer.is_object() ? answer.find("text") : answer.end();
   if (!answer.is_object() || text == answer.end() || !text->is_string()) {
     const auto said = engine::without_secret(engine::message_of(answer), settings->endpoint.secret);
     co_return Error(Errc::invalid_input,
                     "the recogniser's answer holds no text" + (said.empty() ? "" : ": " + said), true);
   }
-  co_return openai::trimmed(text->get<std::string>());
+  co_return engine::trimmed(text->get<std::string>());
 }
 
 Task<Result<std::string>> transcribe(std::shared_ptr<const OpenAiAsrSettings> settings, std::string language,
@@ -94,8 +93,10 @@ class OpenAiAsr final : public engine::AsrProvider {
   Task<Result<std::unique_ptr<engine::AsrStream>>> open(engine::AsrRequest request) override {
     co_return engine::batch_asr_stream(
         co_await asio::this_coro::executor, settings_->max_audio,
-        [settings = settings_, language = openai::language_of(settings_->language, request.language)](
-            audio::Pcm pcm) { return transcribe(settings, language, std::move(pcm)); });
+        [settings = settings_,
+         language = engine::language_for_service(settings_->language, request.language)](audio::Pcm pcm) {
+          return transcribe(settings, language, std::move(pcm));
+        });
   }
 
   void connect_ahead(const asio::any_io_executor& executor) override {

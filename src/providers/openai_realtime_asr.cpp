@@ -7,7 +7,6 @@
 
 #include "parley/audio/resampler.hpp"
 #include "providers/openai/realtime_transcript.hpp"
-#include "providers/openai/transcription.hpp"
 
 namespace parley::providers {
 namespace {
@@ -40,7 +39,7 @@ std::string base64(audio::PcmView samples) {
 
 std::string session_update(const OpenAiRealtimeAsrSettings& settings, const std::string& asked) {
   json transcription{{"model", settings.model}};
-  const auto language = openai::language_of(settings.language, asked);
+  const auto language = engine::language_for_service(settings.language, asked);
   if (!language.empty()) transcription["language"] = language;
   if (!settings.prompt.empty()) transcription["prompt"] = settings.prompt;
   json session{{"type", "transcription"},

@@ -14,6 +14,8 @@
 #include "parley/providers/simulated.hpp"
 #include "parley/providers/sqlite_history.hpp"
 #include "parley/providers/webrtc_vad.hpp"
+#include "parley/providers/wyoming_asr.hpp"
+#include "parley/providers/wyoming_tts.hpp"
 #include "parley/server/app.hpp"
 
 namespace parley::server {
@@ -27,6 +29,7 @@ engine::Registry built_in_engines() {
   registry.asr["openai"] = providers::openai_asr_from_config;
   registry.asr["openai_realtime"] = providers::openai_realtime_asr_from_config;
   registry.asr["simulated_asr"] = providers::simulated_asr_from_config;
+  registry.asr["wyoming"] = providers::wyoming_asr_from_config;
   registry.llm["intents"] = providers::intents_from_config;
   registry.llm["openai"] = providers::openai_llm_from_config;
   registry.llm["simulated_llm"] = providers::simulated_llm_from_config;
@@ -35,6 +38,7 @@ engine::Registry built_in_engines() {
   registry.tts["elevenlabs"] = providers::elevenlabs_tts_from_config;
   registry.tts["openai"] = providers::openai_tts_from_config;
   registry.tts["simulated_tts"] = providers::simulated_tts_from_config;
+  registry.tts["wyoming"] = providers::wyoming_tts_from_config;
   return registry;
 }
 

@@ -9,12 +9,13 @@
 
 namespace parley::audio {
 
-/// Reads samples from bytes that come in pieces cut anywhere: raw 16-bit little-endian mono at the given
-/// rate, or, where they begin like one, a WAV file (16-bit PCM, one or two channels, its own rate; the length
-/// in its header is not believed, since who streams does not know it).
+/// Reads samples from bytes that come in pieces cut anywhere: raw 16-bit little-endian samples at the given
+/// rate, of one channel or two (the mean is taken), or, where they begin like one, a WAV file (16-bit PCM,
+/// one or two channels, its own rate; the length in its header is not believed, since who streams does not
+/// know it).
 class PcmReader {
  public:
-  explicit PcmReader(int rate) : rate_(rate) {}
+  explicit PcmReader(int rate, int channels = 1) : rate_(rate), channels_(channels) {}
 
   /// The samples that are complete by now, perhaps none. Errors: unsupported (MP3, Ogg, FLAC, or a WAV of
   /// another kind), invalid_input (a broken WAV header).
@@ -29,7 +30,7 @@ class PcmReader {
   Pcm take_samples();
 
   int rate_;
-  int channels_ = 1;
+  int channels_;
   bool has_format_ = false;
   Stage stage_ = Stage::start;
   std::size_t skip_ = 0;

@@ -48,6 +48,13 @@ class AsrStream : public EventStream<AsrEvent> {
   virtual void finish() = 0;
 };
 
+/// What to ask a service for, as services name languages (`de` for `de-AT`): the configured language; where
+/// that is empty, the device's; none for `auto`, which leaves it to the service.
+std::string language_for_service(const std::string& configured, const std::string& device);
+
+/// A transcript without the blanks around it.
+std::string trimmed(const std::string& transcript);
+
 /// Immutable and shared by all threads.
 class AsrProvider {
  public:

@@ -16,19 +16,25 @@
 // What all engines behind HTTP have in common.
 namespace parley::engine {
 
+/// What every engine on the network is held to.
+struct NetworkLimits {
+  net::HttpDeadlines deadlines;
+  RetryPolicy retry;
+  std::size_t max_response = std::size_t{64} * 1024 * 1024;  ///< bytes of one answer
+};
+
+/// Reads `connect_timeout`, `first_byte_timeout`, `idle_timeout`, `total_timeout`, `retries`, `max_response`.
+NetworkLimits network_limits_from_config(const config::Node& node, NetworkLimits defaults = {});
+
 /// Where an engine is and how long it may take.
-struct HttpEndpoint {
+struct HttpEndpoint : NetworkLimits {
   std::string base_url;                  ///< without a slash at its end
   std::vector<net::HttpHeader> headers;  ///< with the credentials
   std::string secret;                    ///< never shown in an error; may be empty
-  net::HttpDeadlines deadlines;
-  RetryPolicy retry;
-  std::size_t max_response = std::size_t{64} * 1024 * 1024;
 };
 
-/// Reads `base_url` (default: `base_url`; null demands one), `api_key`, `headers`, `connect_timeout`,
-/// `first_byte_timeout`, `idle_timeout`, `total_timeout`, `retries`, `max_response`. The key goes into
-/// `key_header`, after `key_prefix`.
+/// Reads `base_url` (default: `base_url`; null demands one), `api_key`, `headers`, and the keys of
+/// network_limits_from_config(). The key goes into `key_header`, after `key_prefix`.
 HttpEndpoint http_endpoint_from_config(const config::Node& node, const char* base_url,
                                        const std::string& key_header, const std::string& key_prefix,
                                        HttpEndpoint defaults = {});

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "parley/engine/http_endpoint.hpp"
-#include "providers/openai/transcription.hpp"
 
 namespace parley::providers::openai {
 namespace {
@@ -50,7 +49,7 @@ Result<RealtimeTranscript::Update> RealtimeTranscript::take(std::string_view mes
   if (!event.contains("transcript") || !event["transcript"].is_string())
     return malformed("a transcription without a text");
   const auto before = text();
-  const auto transcript = trimmed(text_of(event, "transcript"));
+  const auto transcript = engine::trimmed(text_of(event, "transcript"));
   if (!completed_.empty() && !transcript.empty()) completed_ += ' ';
   completed_ += transcript;
   deltas_.clear();
@@ -61,7 +60,7 @@ Result<RealtimeTranscript::Update> RealtimeTranscript::take(std::string_view mes
 }
 
 std::string RealtimeTranscript::text() const {
-  const auto open = trimmed(deltas_);
+  const auto open = engine::trimmed(deltas_);
   if (completed_.empty() || open.empty()) return completed_ + open;
   return completed_ + ' ' + open;
 }
