@@ -54,18 +54,27 @@ TEST(JsonRpc, RefusesWhatIsNone) {
   std::string long_batch = "[";
   for (int i = 0; i < 257; ++i) long_batch += R"({"jsonrpc":"2.0","method":"a"},)";
   long_batch.back() = ']';
-  for (const std::string& text :
-       {std::string(), std::string("{"), std::string("nonsense"), std::string("<html>"), std::string("[]"),
-        std::string("[1]"), std::string("1"), std::string("null"), std::string(R"({"id":1,"result":{}})"),
-        std::string(R"({"jsonrpc":"1.0","id":1,"result":{}})"),
-        std::string(R"({"jsonrpc":2.0,"id":1,"result":{}})"),
-        std::string(R"({"jsonrpc":"2.0","id":1.5,"result":{}})"),
-        std::string(R"({"jsonrpc":"2.0","id":{},"result":{}})"),
-        std::string(R"({"jsonrpc":"2.0","result":{}})"),
-        std::string(R"({"jsonrpc":"2.0","id":null,"result":{}})"), std::string(R"({"jsonrpc":"2.0","id":1})"),
-        std::string(R"({"jsonrpc":"2.0","id":1,"method":5})"),
-        std::string(R"({"jsonrpc":"2.0","method":"a"} trailing)"),
-        std::string("{\"jsonrpc\":\"2.0\",\"method\":\"\xFF\"}"), std::string(100'000, '['), long_batch}) {
+  for (const std::string& text : {std::string(),
+                                  std::string("{"),
+                                  std::string("nonsense"),
+                                  std::string("<html>"),
+                                  std::string("[]"),
+                                  std::string("[1]"),
+                                  std::string("1"),
+                                  std::string("null"),
+                                  std::string(R"({"id":1,"result":{}})"),
+                                  std::string(R"({"jsonrpc":"1.0","id":1,"result":{}})"),
+                                  std::string(R"({"jsonrpc":2.0,"id":1,"result":{}})"),
+                                  std::string(R"({"jsonrpc":"2.0","id":1.5,"result":{}})"),
+                                  std::string(R"({"jsonrpc":"2.0","id":{},"result":{}})"),
+                                  std::string(R"({"jsonrpc":"2.0","result":{}})"),
+                                  std::string(R"({"jsonrpc":"2.0","id":null,"result":{}})"),
+                                  std::string(R"({"jsonrpc":"2.0","id":1})"),
+                                  std::string(R"({"jsonrpc":"2.0","id":1,"method":5})"),
+                                  std::string(R"({"jsonrpc":"2.0","method":"a"} trailing)"),
+                                  std::string("{\"jsonrpc\":\"2.0\",\"method\":\"\xFF\"}"),
+                                  std::string(100'000, '['),
+                                  long_batch}) {
     const auto messages = parse_rpc(text);
     ASSERT_FALSE(messages) << text.substr(0, 80);
     EXPECT_EQ(messages.error().code, Errc::invalid_input);
