@@ -20,6 +20,9 @@ struct DialectCall {
   std::vector<net::HttpHeader> headers;  ///< mirrored arguments
   bool idempotent = false;
   std::function<void(const nlohmann::json& params)> on_progress;  ///< never null
+
+  /// Whether it may not be carried out twice.
+  bool once() const { return method == "tools/call" && !idempotent; }
 };
 
 /// What detection concludes from after a failed hello.

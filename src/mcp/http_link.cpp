@@ -175,12 +175,12 @@ struct HttpLink::State : std::enable_shared_from_this<HttpLink::State> {
     const auto failure = std::make_shared<OpenFailure>();
     if (settings.era != Era::automatic) co_return co_await open(settings.era, failure);
     auto info = co_await open(known == Era::automatic ? Era::modern : known, failure);
-    if (!info && known != Era::automatic && failure->status != 0) {
+    if (!info && failure->status != 0) {
       // It is not what it was.
-      known = Era::automatic;
-      info = co_await open(Era::modern, failure);
+      const auto before = std::exchange(known, Era::automatic);
+      if (before == Era::legacy || before == Era::sse) info = co_await open(Era::modern, failure);
     }
-    if (!info && failure->status != 0 && known == Era::automatic) {
+    if (!info && failure->status != 0) {
       info = co_await open(Era::legacy, failure);
       const auto status = failure->status;
       if (!info && (status == 400 || status == 404 || status == 405)) {

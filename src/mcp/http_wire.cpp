@@ -129,6 +129,7 @@ Task<Result<std::unique_ptr<net::HttpResponse>>> HttpWire::send_once(const WireR
   http.body = request.body;
   http.deadlines = request.deadlines;
   http.max_response = request.max_answer == 0 ? 2 * kMaxBody : request.max_answer;
+  http.once = request.once;
   http.public_addresses_only = !settings_.allow_private_network;
   co_return co_await client_.send(std::move(http));
 }

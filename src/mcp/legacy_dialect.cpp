@@ -51,7 +51,7 @@ class LegacyDialect final : public Dialect {
     auto info = read_initialized(Era::legacy, reply->result);
     if (!info) co_return info.error();
     version_ = info->protocol_version;
-    const auto ready = co_await post(rpc_notification("notifications/initialized", {}));
+    const auto ready = co_await wire_->send(post(rpc_notification("notifications/initialized", {})));
     if (!ready) co_return ready.error();
     if (!ready->good()) co_return refusal_error(*ready);
     ++sessions_;
@@ -147,21 +147,12 @@ class LegacyDialect final : public Dialect {
     return headers;
   }
 
-  /// `hello`: as to a server that was never spoken to.
-  Task<Result<WireAnswer>> post(std::string body, bool hello = false) {
-    WireRequest request;
-    request.body = std::move(body);
-    if (!hello) request.headers = session_headers();
-    request.deadlines = wire_->deadlines();
-    return wire_->send(std::move(request));
-  }
-
-  Task<Result<WireAnswer>> post_unwatched(std::string body) {
+  WireRequest post(std::string body) const {
     WireRequest request;
     request.body = std::move(body);
     request.headers = session_headers();
-    request.deadlines = wire_->own_deadlines();
-    return wire_->send(std::move(request));
+    request.deadlines = wire_->deadlines();
+    return request;
   }
 
   WireRequest get(const std::string& last_event_id) const {
@@ -179,7 +170,9 @@ class LegacyDialect final : public Dialect {
     if (telling_ == kMaxTold) return;
     ++telling_;
     auto sending = [](LegacyDialect* dialect, std::string text) -> Task<> {
-      co_await dialect->post_unwatched(std::move(text));
+      auto request = dialect->post(std::move(text));
+      request.deadlines = dialect->wire_->own_deadlines();
+      co_await dialect->wire_->send(std::move(request));
     };
     asio::co_spawn(executor_, sending(this, std::move(message)),
                    [self = shared_from_this(), this](const std::exception_ptr&) { --telling_; });
@@ -221,7 +214,10 @@ class LegacyDialect final : public Dialect {
     const bool hello = call.method == "initialize";
     if (!hello) params["_meta"]["progressToken"] = id;
     CancelGuard guard(*this, id, !hello);
-    auto answer = co_await post(rpc_request(id, call.method, params), hello);
+    auto request = post(rpc_request(id, call.method, params));
+    if (hello) request.headers.clear();  // as to a server that was never spoken to
+    request.once = call.once();
+    auto answer = co_await wire_->send(std::move(request));
     if (!answer) co_return answer.error();
     if (!answer->good()) {
       guard.disarm();

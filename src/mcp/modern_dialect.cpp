@@ -163,6 +163,7 @@ class ModernDialect final : public Dialect {
     request.headers.push_back({"Mcp-Method", call.method});
     if (!call.name.empty()) request.headers.push_back({"Mcp-Name", header_value(call.name)});
     request.deadlines = wire_->deadlines();
+    request.once = call.once();
     return request;
   }
 

@@ -57,7 +57,7 @@ class SseDialect final : public Dialect {
       co_return Error(Errc::unsupported, "the server refuses to begin: " + describe(*reply->error));
     auto info = read_initialized(Era::sse, reply->result);
     if (!info) co_return info.error();
-    const auto ready = co_await post(rpc_notification("notifications/initialized", {}));
+    const auto ready = co_await send(post(rpc_notification("notifications/initialized", {})));
     if (!ready) co_return ready.error();
     co_return info;
   }
@@ -70,8 +70,9 @@ class SseDialect final : public Dialect {
     waiting->on_progress = call.on_progress;
     const Pending pending(*this, id, waiting, call.method != "initialize");
     if (call.method != "initialize") call.params["_meta"]["progressToken"] = id;
-    if (const auto sent = co_await post(rpc_request(id, call.method, call.params)); !sent)
-      co_return sent.error();
+    auto asking = post(rpc_request(id, call.method, call.params));
+    asking.once = call.once();
+    if (const auto sent = co_await send(std::move(asking)); !sent) co_return sent.error();
     while (!waiting->reply) co_await waiting->changed.wait();
     co_return *waiting->reply;
   }
@@ -117,14 +118,15 @@ class SseDialect final : public Dialect {
     bool cancellable_;
   };
 
-  Task<Result<>> post(std::string body) { return post_by(std::move(body), wire_->deadlines()); }
-  Task<Result<>> post_unwatched(std::string body) { return post_by(std::move(body), wire_->own_deadlines()); }
-
-  Task<Result<>> post_by(std::string body, net::HttpDeadlines deadlines) {
+  WireRequest post(std::string body) const {
     WireRequest request;
     request.url = endpoint_;
     request.body = std::move(body);
-    request.deadlines = deadlines;
+    request.deadlines = wire_->deadlines();
+    return request;
+  }
+
+  Task<Result<>> send(WireRequest request) {
     const auto answer = co_await wire_->send(std::move(request));
     if (!answer) co_return answer.error();
     if (!answer->good()) co_return refusal_error(*answer);
@@ -136,7 +138,9 @@ class SseDialect final : public Dialect {
     if (endpoint_.empty() || telling_ == kMaxTold) return;
     ++telling_;
     auto sending = [](SseDialect* dialect, std::string text) -> Task<> {
-      co_await dialect->post_unwatched(std::move(text));
+      auto request = dialect->post(std::move(text));
+      request.deadlines = dialect->wire_->own_deadlines();
+      co_await dialect->send(std::move(request));
     };
     asio::co_spawn(executor_, sending(this, std::move(message)),
                    [self = shared_from_this(), this](const std::exception_ptr&) { --telling_; });

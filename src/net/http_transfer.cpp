@@ -157,6 +157,7 @@ bool HttpTransfer::set_up(CURLSH* share) {
     good = good && set(easy_, CURLOPT_OPENSOCKETFUNCTION, &HttpTransfer::on_open) &&
            set(easy_, CURLOPT_OPENSOCKETDATA, this);
   }
+  if (request.once) good = good && set(easy_, CURLOPT_FRESH_CONNECT, 1L);
   if (request.method == "HEAD") {
     good = good && set(easy_, CURLOPT_NOBODY, 1L);
   } else if (request.method != "GET") {
