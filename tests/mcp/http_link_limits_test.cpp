@@ -134,7 +134,7 @@ TEST_F(LimitsTest, AnEventOfMoreThan1MiBIsRefused) {
   const auto stream_of = [this](std::size_t bytes) {
     server.on("tools/call", [bytes](HttpExchange& exchange, json message) -> Task<> {
       co_await exchange.begin("text/event-stream");
-      co_await exchange.chunk(test::event(result_of(message, test::said(std::string(bytes, 'x')))));
+      co_await exchange.chunk(test::event(test::result_of(message, test::said(std::string(bytes, 'x')))));
       co_await exchange.end();
     });
   };

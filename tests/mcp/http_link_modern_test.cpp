@@ -116,7 +116,7 @@ TEST_F(ModernTest, AStreamMayEndWithoutTheReply) {
   server.on("tools/call", [](HttpExchange& exchange, json message) -> Task<> {
     co_await exchange.begin("Text/Event-Stream; charset=utf-8");
     message["id"] = 4711;
-    co_await exchange.chunk(test::event(result_of(message, test::said("another's"))));
+    co_await exchange.chunk(test::event(test::result_of(message, test::said("another's"))));
     co_await exchange.chunk("id: 1\ndata:\n\nevent: other\ndata: {\n\n");
     co_await exchange.end();
   });

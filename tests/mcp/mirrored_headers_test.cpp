@@ -84,7 +84,9 @@ TEST(MirroredHeaders, ValuesAreWrittenPlainlyOrEncoded) {
   EXPECT_EQ(first_value(1e300), "(none)");
   EXPECT_EQ(first_value(nullptr), "(none)");
   EXPECT_EQ(first_value(json::array({1})), "(none)");
-  EXPECT_EQ(first_value(""), "Mcp-Param-A: =?base64??=");
+  EXPECT_EQ(first_value(""),
+            "Mcp-Param-A: =?base64?"
+            "?=");
   EXPECT_EQ(first_value(" a"), "Mcp-Param-A: =?base64?IGE=?=");
   EXPECT_EQ(first_value("a\t"), "Mcp-Param-A: =?base64?YQk=?=");
   EXPECT_EQ(first_value("ü"), "Mcp-Param-A: =?base64?w7w=?=");

@@ -162,7 +162,7 @@ TEST_F(RemoteServerTest, AServerThatSaysHelloButListsNothingIsNotBesieged) {
 
 TEST_F(RemoteServerTest, ToolsVanishWhenItIsLostAndComeBack) {
   ASSERT_TRUE(until_tools(2));
-  auto list = [this](HttpExchange& exchange, json message) {
+  auto list = [](HttpExchange& exchange, json message) {
     return send_result(exchange, message, {{"tools", {test::tool("lamp")}}});
   };
   for (const char* what : {"server/discover", "tools/list", "tools/call"})
