@@ -1,10 +1,21 @@
 #include "mcp/dialect.hpp"
 
+#include <algorithm>
+#include <array>
+
+#include "parley/core/text.hpp"
 #include "parley/mcp/elicitation.hpp"
 
 namespace parley::mcp {
 
 using nlohmann::json;
+
+namespace {
+
+constexpr std::array kKnownVersions = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
+constexpr std::size_t kMaxShown = 200;
+
+}  // namespace
 
 json client_info() {
   return {{"name", "parley"}, {"version", PARLEY_VERSION}};
@@ -28,11 +39,23 @@ void read_server_info(const json& info, ServerInfo& into) {
   if (!info.is_object()) return;
   const auto text = [&](const char* key) {
     const auto found = info.find(key);
-    return found != info.end() && found->is_string() ? found->get<std::string>().substr(0, 200)
-                                                     : std::string();
+    return found != info.end() && found->is_string()
+               ? std::string(head(found->get_ref<const std::string&>(), kMaxShown))
+               : std::string();
   };
   into.name = text("name");
   into.version = text("version");
+}
+
+Result<ServerInfo> read_initialized(Era era, const json& result) {
+  const auto version = result.is_object() ? result.find("protocolVersion") : result.end();
+  if (!result.is_object() || version == result.end() || !version->is_string())
+    return Error(Errc::invalid_input, "the server's answer to initialize names no version");
+  if (std::ranges::find(kKnownVersions, version->get_ref<const std::string&>()) == kKnownVersions.end())
+    return Error(Errc::unsupported, "the server insists on a version of MCP that is not known here");
+  ServerInfo info{era, version->get<std::string>(), {}, {}};
+  if (result.contains("serverInfo")) read_server_info(result["serverInfo"], info);
+  return info;
 }
 
 Error refusal_error(const WireAnswer& answer) {

@@ -20,6 +20,15 @@ struct DialectCall {
   std::vector<net::HttpHeader> headers;  ///< mirrored arguments
   bool idempotent = false;
   std::function<void(const nlohmann::json& params)> on_progress;  ///< never null
+
+  /// Whether it may not be carried out twice.
+  bool once() const { return method == "tools/call" && !idempotent; }
+};
+
+/// What detection concludes from after a failed hello.
+struct OpenFailure {
+  int status = 0;  ///< zero: no HTTP answer was to be had
+  std::optional<RpcError> error;
 };
 
 /// Shared by the dialect's tasks, which keep it alive.
@@ -32,8 +41,9 @@ class Dialect : public std::enable_shared_from_this<Dialect> {
   Dialect& operator=(Dialect&&) = delete;
   virtual ~Dialect() = default;
 
-  /// Says hello. Refusal: the server does not speak this dialect (or not at this address).
-  virtual Task<Result<ServerInfo>> open() = 0;
+  /// Says hello. Refusal: the server does not speak this dialect (or not at this address); `failure` is then
+  /// what it answered.
+  virtual Task<Result<ServerInfo>> open(std::shared_ptr<OpenFailure> failure) = 0;
   /// The reply to one request, which has no deadline but its caller's. Errors are about the way there and
   /// back; what the server itself refuses is a reply.
   virtual Task<Result<RpcReply>> request(DialectCall call) = 0;
@@ -44,18 +54,9 @@ class Dialect : public std::enable_shared_from_this<Dialect> {
   virtual void abort() {}
 };
 
-/// What detection concludes from.
-struct OpenFailure {
-  int status = 0;  ///< zero: no HTTP answer was to be had
-  std::optional<RpcError> error;
-};
-
-/// `failure` tells after a failed open() what the server answered; it outlives the dialect's open().
-std::shared_ptr<Dialect> make_modern(std::shared_ptr<HttpWire> wire, OpenFailure* failure);
-std::shared_ptr<Dialect> make_legacy(asio::any_io_executor executor, std::shared_ptr<HttpWire> wire,
-                                     OpenFailure* failure);
-std::shared_ptr<Dialect> make_sse(asio::any_io_executor executor, std::shared_ptr<HttpWire> wire,
-                                  OpenFailure* failure);
+std::shared_ptr<Dialect> make_modern(std::shared_ptr<HttpWire> wire);
+std::shared_ptr<Dialect> make_legacy(asio::any_io_executor executor, std::shared_ptr<HttpWire> wire);
+std::shared_ptr<Dialect> make_sse(asio::any_io_executor executor, std::shared_ptr<HttpWire> wire);
 
 // --- What dialects share --------------------------------------------------------------------------
 
@@ -74,10 +75,14 @@ nlohmann::json client_info();
 nlohmann::json client_capabilities();
 /// The text of the answer to a server's request.
 std::string answer_to(const RpcMessage& request);
+/// Messages to one server, beyond requests, that may be on their way at once; more are not sent.
+inline constexpr int kMaxTold = 32;
 /// Whether an id that came back is that of our request.
 bool is_id(const nlohmann::json& id, std::int64_t ours);
 /// `serverInfo` of a result, as far as it is there.
 void read_server_info(const nlohmann::json& info, ServerInfo& into);
+/// The result of `initialize`. Errors: invalid_input (no version), unsupported (one that is not known here).
+Result<ServerInfo> read_initialized(Era era, const nlohmann::json& result);
 /// A refusal as an error: Errc::unavailable, to be tried again where the status says so.
 Error refusal_error(const WireAnswer& answer);
 

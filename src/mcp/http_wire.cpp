@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
+#include <cctype>
 #include <utility>
+
+#include "parley/core/text.hpp"
 
 namespace parley::mcp {
 namespace {
@@ -18,16 +21,19 @@ constexpr int kMaxRedirects = 3;
 constexpr int kMaxCredentials = 3;
 /// A stream that was silent for so long is opened again.
 constexpr Millis kLongSilence = 1h;
-constexpr Millis kForEver = 24h * 365;
+constexpr Millis kForEver = 24h * 20;  // still a 32-bit number
 
 bool is_event_stream(const net::HttpResponse& response) {
-  return response.header("Content-Type").starts_with("text/event-stream");
+  constexpr std::string_view kType = "text/event-stream";
+  const auto type = response.header("Content-Type").substr(0, kType.size());
+  return std::ranges::equal(type, kType,
+                            [](unsigned char a, unsigned char b) { return std::tolower(a) == b; });
 }
 
 /// The first line of a refusal, as far as a person may read it.
 std::string shown(std::string_view body) {
   std::string line;
-  for (const char c : body.substr(0, std::min(body.find_first_of("\r\n"), kMaxSaid))) {
+  for (const char c : head(body.substr(0, body.find_first_of("\r\n")), kMaxSaid)) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return {};
     line += c;
   }
@@ -98,7 +104,11 @@ HttpWire::HttpWire(const asio::any_io_executor& executor, std::shared_ptr<Schedu
 }
 
 net::HttpDeadlines HttpWire::deadlines() const {
-  return {settings_.connect_timeout, settings_.max_timeout, settings_.max_timeout, settings_.max_timeout};
+  return {settings_.connect_timeout, kForEver, kForEver, kForEver};
+}
+
+net::HttpDeadlines HttpWire::own_deadlines() const {
+  return {settings_.connect_timeout, settings_.timeout, settings_.timeout, settings_.timeout};
 }
 
 net::HttpDeadlines HttpWire::stream_deadlines() const {
@@ -119,6 +129,7 @@ Task<Result<std::unique_ptr<net::HttpResponse>>> HttpWire::send_once(const WireR
   http.body = request.body;
   http.deadlines = request.deadlines;
   http.max_response = request.max_answer == 0 ? 2 * kMaxBody : request.max_answer;
+  http.once = request.once;
   http.public_addresses_only = !settings_.allow_private_network;
   co_return co_await client_.send(std::move(http));
 }

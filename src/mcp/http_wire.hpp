@@ -57,6 +57,7 @@ struct WireRequest {
   std::vector<net::HttpHeader> headers;  ///< beyond content type, credentials and configured ones
   net::HttpDeadlines deadlines;
   std::size_t max_answer = 0;  ///< bytes; zero: the usual limit
+  bool once = false;           ///< see net::HttpRequest
 };
 
 class HttpWire {
@@ -68,8 +69,10 @@ class HttpWire {
   /// Errc::unauthorized. Redirects within the origin that keep the request as it is are followed.
   Task<Result<WireAnswer>> send(WireRequest request);
 
-  /// Deadlines of a request that is watched by its caller.
+  /// Deadlines of a request that is watched by its caller, who knows how long it may take.
   net::HttpDeadlines deadlines() const;
+  /// Deadlines of a request that nobody watches.
+  net::HttpDeadlines own_deadlines() const;
   /// Deadlines of a stream that may be silent for long.
   net::HttpDeadlines stream_deadlines() const;
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "parley/core/json_text.hpp"
+#include "parley/core/text.hpp"
 
 namespace parley::mcp {
 namespace {
@@ -109,7 +110,7 @@ std::string rpc_error(const json& id, int code, const std::string& message) {
 
 std::string describe(const RpcError& error) {
   std::string said;
-  for (const char c : error.message.substr(0, kMaxText))
+  for (const char c : head(error.message, kMaxText))
     said += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
   if (said.empty()) said = "an error without a message";
   return error.code == 0 ? said : said + " (" + std::to_string(error.code) + ")";

@@ -1,7 +1,6 @@
 #include <algorithm>
-#include <array>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
+#include <cctype>
 #include <limits>
 #include <utility>
 
@@ -15,53 +14,47 @@ namespace {
 using namespace std::chrono_literals;
 using nlohmann::json;
 
-constexpr std::array kKnownVersions = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
 /// Where a server does not say how long to wait before a stream is opened again.
 constexpr Millis kRetry = 1s;
+/// A stream that may be opened again for ever is not opened more often.
+constexpr Millis kLeastRetry = 100ms;
 constexpr int kMaxResumptions = 8;
 constexpr int kMaxSessions = 2;
 
 /// Whether a refusal means that the server knows nothing of the session any more.
 bool lost_session(const WireAnswer& answer) {
-  if (answer.status == 404) return true;
-  return answer.status == 400 && answer.said.find("session") != std::string::npos;
+  if (answer.status == 404) return !answer.error || answer.error->code != code::kMethodNotFound;
+  // "No valid session ID provided", "Session not found", …
+  constexpr std::string_view kWord = "session";
+  const auto equal = [](unsigned char a, unsigned char b) { return std::tolower(a) == b; };
+  return answer.status == 400 && !std::ranges::search(answer.said, kWord, equal).empty();
 }
 
 /// MCP 2025-03-26 to 2025-11-25: `initialize`, a session, answers as JSON or as a stream that can be resumed.
 class LegacyDialect final : public Dialect {
  public:
-  LegacyDialect(asio::any_io_executor executor, std::shared_ptr<HttpWire> wire, OpenFailure* failure)
-      : executor_(std::move(executor)), wire_(std::move(wire)), failure_(failure), opened_(executor_) {}
+  LegacyDialect(asio::any_io_executor executor, std::shared_ptr<HttpWire> wire)
+      : executor_(std::move(executor)), wire_(std::move(wire)), opened_(executor_) {}
 
-  Task<Result<ServerInfo>> open() override {
+  Task<Result<ServerInfo>> open(std::shared_ptr<OpenFailure> failure) override {
     const auto self = shared_from_this();
-    session_.clear();
-    version_.clear();
-    ++sessions_;
     DialectCall hello;
     hello.method = "initialize";
     hello.params = {{"protocolVersion", kLegacyVersion},
                     {"capabilities", client_capabilities()},
                     {"clientInfo", client_info()}};
     hello.on_progress = [](const json&) {};
-    const auto reply = co_await exchange(hello);
+    const auto reply = co_await exchange(hello, failure);
     if (!reply) co_return reply.error();
-    if (reply->lost)
-      co_return Error(Errc::unsupported, "the server does not speak MCP: it knows no initialize");
     if (reply->error)
       co_return Error(Errc::unsupported, "the server refuses to begin: " + describe(*reply->error));
-    const auto& result = reply->result;
-    const auto version = result.is_object() ? result.find("protocolVersion") : result.end();
-    if (!result.is_object() || version == result.end() || !version->is_string())
-      co_return Error(Errc::invalid_input, "the server's answer to initialize names no version");
-    version_ = version->get<std::string>();
-    if (std::ranges::find(kKnownVersions, version_) == kKnownVersions.end())
-      co_return Error(Errc::unsupported, "the server insists on a version of MCP that is not known here");
-    ServerInfo info{Era::legacy, version_, {}, {}};
-    if (result.contains("serverInfo")) read_server_info(result["serverInfo"], info);
-    const auto ready = co_await post(rpc_notification("notifications/initialized", {}));
+    auto info = read_initialized(Era::legacy, reply->result);
+    if (!info) co_return info.error();
+    version_ = info->protocol_version;
+    const auto ready = co_await wire_->send(post(rpc_notification("notifications/initialized", {})));
     if (!ready) co_return ready.error();
     if (!ready->good()) co_return refusal_error(*ready);
+    ++sessions_;
     co_return info;
   }
 
@@ -70,7 +63,7 @@ class LegacyDialect final : public Dialect {
     for (int attempt = 1;; ++attempt) {
       while (opening_) co_await opened_.wait();
       const auto session = sessions_;
-      auto reply = co_await exchange(call);
+      auto reply = co_await exchange(call, nullptr);
       const bool again = attempt < kMaxSessions;
       if (!reply) {
         if (reply.error().retryable && call.idempotent && again) continue;
@@ -87,22 +80,27 @@ class LegacyDialect final : public Dialect {
     const auto self = shared_from_this();
     changed_ = std::move(changed);
     std::string last_id;
+    auto wait = kRetry;
     while (true) {
       auto request = get(last_id);
       auto answer = co_await wire_->send(std::move(request));
       if (!answer) co_return answer.error();
       if (lost_session(*answer) && !session_.empty())
         co_return Error(Errc::closed, "the session is gone", true);
-      if (!answer->good()) co_return Result<>();  // It offers no such stream.
+      if (!answer->good()) {
+        auto refusal = refusal_error(*answer);
+        if (refusal.retryable) co_return refusal;
+        co_return Result<>();  // It offers no such stream.
+      }
       while (true) {
         const auto message = co_await answer->reader->next();
-        if (!message && message.error().code == Errc::invalid_input) co_return message.error();
+        if (!message && !message.error().retryable) co_return message.error();
         if (!message || !*message) break;
         take(**message);
       }
       if (!answer->reader->last_event_id().empty()) last_id = answer->reader->last_event_id();
-      const auto wait = answer->reader->retry().value_or(kRetry);
-      co_await sleep_until(wire_->clock(), wire_->clock().now() + std::max(wait, Millis(100)));
+      wait = std::max(answer->reader->retry().value_or(wait), kLeastRetry);
+      co_await sleep_until(wire_->clock(), wire_->clock().now() + wait);
     }
   }
 
@@ -149,12 +147,12 @@ class LegacyDialect final : public Dialect {
     return headers;
   }
 
-  Task<Result<WireAnswer>> post(std::string body) {
+  WireRequest post(std::string body) const {
     WireRequest request;
     request.body = std::move(body);
     request.headers = session_headers();
     request.deadlines = wire_->deadlines();
-    return wire_->send(std::move(request));
+    return request;
   }
 
   WireRequest get(const std::string& last_event_id) const {
@@ -169,10 +167,15 @@ class LegacyDialect final : public Dialect {
 
   /// Sends a message that has no reply, in the background.
   void tell(std::string message) {
-    auto sending = [](std::shared_ptr<Dialect> /*self*/, LegacyDialect* dialect, std::string text) -> Task<> {
-      co_await dialect->post(std::move(text));
+    if (telling_ == kMaxTold) return;
+    ++telling_;
+    auto sending = [](LegacyDialect* dialect, std::string text) -> Task<> {
+      auto request = dialect->post(std::move(text));
+      request.deadlines = dialect->wire_->own_deadlines();
+      co_await dialect->wire_->send(std::move(request));
     };
-    asio::co_spawn(executor_, sending(shared_from_this(), this, std::move(message)), asio::detached);
+    asio::co_spawn(executor_, sending(this, std::move(message)),
+                   [self = shared_from_this(), this](const std::exception_ptr&) { --telling_; });
   }
 
   /// What does not belong to a request of ours.
@@ -185,15 +188,14 @@ class LegacyDialect final : public Dialect {
 
   /// A new session, once for all who noticed that the old one is gone.
   Task<Result<>> renew(int lost) {
-    if (sessions_ != lost) {
-      while (opening_) co_await opened_.wait();
-      co_return Result<>();
-    }
+    while (opening_) co_await opened_.wait();
+    // Where the one before failed, or was cancelled, the next one tries.
+    if (sessions_ != lost) co_return Result<>();
     log::info("an MCP server lost the session", {{"url", wire_->settings().url}});
     opening_ = true;
     Result<> result;
     try {
-      const auto info = co_await open();
+      const auto info = co_await open(std::make_shared<OpenFailure>());
       if (!info) result = info.error();
     } catch (...) {
       opening_ = false;
@@ -205,38 +207,45 @@ class LegacyDialect final : public Dialect {
     co_return result;
   }
 
-  Task<Result<Outcome>> exchange(const DialectCall& call) {
+  /// `failure`: set to what a refused hello was answered; null for anything else.
+  Task<Result<Outcome>> exchange(const DialectCall& call, std::shared_ptr<OpenFailure> failure) {
     const auto id = next_id_++;
     auto params = call.params;
     const bool hello = call.method == "initialize";
     if (!hello) params["_meta"]["progressToken"] = id;
     CancelGuard guard(*this, id, !hello);
-    auto answer = co_await post(rpc_request(id, call.method, params));
+    auto request = post(rpc_request(id, call.method, params));
+    if (hello) request.headers.clear();  // as to a server that was never spoken to
+    request.once = call.once();
+    auto answer = co_await wire_->send(std::move(request));
     if (!answer) co_return answer.error();
     if (!answer->good()) {
       guard.disarm();
-      if (hello) *failure_ = {answer->status, answer->error};
+      if (hello) *failure = {answer->status, answer->error};
       if (!hello && !session_.empty() && lost_session(*answer)) co_return Outcome{{}, true};
       if (answer->error) co_return Outcome{{{}, std::move(answer->error)}, false};
       co_return refusal_error(*answer);
     }
     if (hello) session_ = answer->session_id;
     auto reader = std::move(answer->reader);
+    // Both hold until the server says otherwise, whichever stream it said them on.
+    std::string last_id;
+    auto retry = kRetry;
     for (int resumed = 0;; ++resumed) {
       auto outcome = co_await read(*reader, call, id);
+      if (!reader->last_event_id().empty()) last_id = reader->last_event_id();
+      retry = reader->retry().value_or(retry);
       if (!outcome) {
-        if (hello) *failure_ = {answer->status, {}};
-        if (outcome.error().code == Errc::invalid_input || reader->last_event_id().empty())
-          co_return outcome.error();
+        if (hello && !outcome.error().retryable) *failure = {answer->status, {}};
+        if (!outcome.error().retryable || last_id.empty()) co_return outcome.error();
       } else if (*outcome) {
         guard.disarm();
         co_return std::move(**outcome);
       }
       // The stream ended before the reply: it goes on elsewhere, if the server gave it a name.
-      if (reader->last_event_id().empty() || resumed == kMaxResumptions)
+      if (last_id.empty() || resumed == kMaxResumptions)
         co_return Error(Errc::closed, "the MCP server ended its answer before the result", true);
-      const auto last_id = reader->last_event_id();
-      co_await sleep_until(wire_->clock(), wire_->clock().now() + reader->retry().value_or(kRetry));
+      co_await sleep_until(wire_->clock(), wire_->clock().now() + retry);
       auto again = co_await wire_->send(get(last_id));
       if (!again) co_return again.error();
       if (!again->good()) co_return refusal_error(*again);
@@ -265,10 +274,10 @@ class LegacyDialect final : public Dialect {
 
   asio::any_io_executor executor_;
   std::shared_ptr<HttpWire> wire_;
-  OpenFailure* failure_;
   std::string version_;
   std::string session_;
   int sessions_ = 0;  ///< begun so far
+  int telling_ = 0;
   bool opening_ = false;
   AsyncEvent opened_;
   std::function<void()> changed_;
@@ -277,9 +286,8 @@ class LegacyDialect final : public Dialect {
 
 }  // namespace
 
-std::shared_ptr<Dialect> make_legacy(asio::any_io_executor executor, std::shared_ptr<HttpWire> wire,
-                                     OpenFailure* failure) {
-  return std::make_shared<LegacyDialect>(std::move(executor), std::move(wire), failure);
+std::shared_ptr<Dialect> make_legacy(asio::any_io_executor executor, std::shared_ptr<HttpWire> wire) {
+  return std::make_shared<LegacyDialect>(std::move(executor), std::move(wire));
 }
 
 }  // namespace parley::mcp

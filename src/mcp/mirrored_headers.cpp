@@ -18,7 +18,7 @@ using nlohmann::json;
 constexpr const char* kKey = "x-mcp-header";
 constexpr std::string_view kPrefix = "=?base64?";
 constexpr std::string_view kSuffix = "?=";
-/// Where a value is not there for certain, or not at one place.
+/// Where a value is not there for certain, or not at one place: a schema, or a list of them …
 constexpr std::array kElsewhere = {"items",
                                    "prefixItems",
                                    "contains",
@@ -26,17 +26,15 @@ constexpr std::array kElsewhere = {"items",
                                    "unevaluatedProperties",
                                    "unevaluatedItems",
                                    "propertyNames",
-                                   "patternProperties",
-                                   "dependentSchemas",
                                    "oneOf",
                                    "anyOf",
                                    "allOf",
                                    "not",
                                    "if",
                                    "then",
-                                   "else",
-                                   "$defs",
-                                   "definitions"};
+                                   "else"};
+/// … or schemas by name.
+constexpr std::array kElsewhereByName = {"patternProperties", "dependentSchemas", "$defs", "definitions"};
 
 std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(),
@@ -62,12 +60,13 @@ class Scan {
     }
     for (const auto* keyword : kElsewhere) {
       const auto below = schema.find(keyword);
-      if (below == schema.end() || !below->is_structured()) continue;
-      // A schema itself, a list of them or a map of them; one that is none has no declaration.
-      if (auto wrong = visit(*below, false)) return wrong;
-      for (const auto& child : *below) {
-        if (auto wrong = visit(child, false)) return wrong;
-      }
+      if (below == schema.end()) continue;
+      if (auto wrong = below->is_array() ? visit_all(*below) : visit(*below, false)) return wrong;
+    }
+    for (const auto* keyword : kElsewhereByName) {
+      const auto below = schema.find(keyword);
+      if (below == schema.end() || !below->is_object()) continue;
+      if (auto wrong = visit_all(*below)) return wrong;
     }
     return std::nullopt;
   }
@@ -75,6 +74,13 @@ class Scan {
   std::vector<MirroredHeader> found;
 
  private:
+  std::optional<Error> visit_all(const json& schemas) {
+    for (const auto& schema : schemas) {
+      if (auto wrong = visit(schema, false)) return wrong;
+    }
+    return std::nullopt;
+  }
+
   std::optional<Error> declare(const json& schema, const json& name, bool reachable) {
     const auto wrong = [](const std::string& why) {
       return Error(Errc::invalid_input, std::string(kKey) + " " + why);

@@ -49,22 +49,26 @@ Result<json> answers_to(const json& questions) {
 /// MCP 2026-07-28: no session; each request says everything about itself.
 class ModernDialect final : public Dialect {
  public:
-  ModernDialect(std::shared_ptr<HttpWire> wire, OpenFailure* failure)
-      : wire_(std::move(wire)), failure_(failure) {}
+  explicit ModernDialect(std::shared_ptr<HttpWire> wire) : wire_(std::move(wire)) {}
 
-  Task<Result<ServerInfo>> open() override {
+  Task<Result<ServerInfo>> open(std::shared_ptr<OpenFailure> failure) override {
+    const auto self = shared_from_this();
     DialectCall discover;
     discover.method = "server/discover";
     discover.on_progress = [](const json&) {};
     // A server may refuse the first version that it is asked in, and name ours among those that it speaks.
     for (int attempt = 0; attempt < 2; ++attempt) {
-      const auto reply = co_await exchange(discover, failure_);
+      *failure = {};
+      const auto reply = co_await exchange(discover, failure.get());
       if (!reply) co_return reply.error();
       ServerInfo info{Era::modern, kModernVersion, {}, {}};
       if (!reply->error) {
         const auto& result = reply->result;
         const auto versions = result.is_object() ? result.find("supportedVersions") : result.end();
-        if (!result.is_object() || versions == result.end() || !supports_us(*versions)) break;
+        if (!result.is_object() || versions == result.end() || !supports_us(*versions)) {
+          failure->status = 200;
+          break;
+        }
         const auto meta = result.find("_meta");
         if (meta != result.end() && meta->is_object() && meta->contains(kServerKey)) {
           read_server_info((*meta)[kServerKey], info);
@@ -80,7 +84,7 @@ class ModernDialect final : public Dialect {
       if (error.code == code::kUnsupportedVersion) break;
       // Modern by its words, though it does not introduce itself.
       if (error.code == code::kHeaderMismatch || error.code == code::kMissingCapability ||
-          (error.code == code::kMethodNotFound && failure_->status == 404))
+          (error.code == code::kMethodNotFound && failure->status == 404))
         co_return info;
       co_return Error(Errc::unsupported, "the server does not speak MCP " + std::string(kModernVersion) +
                                              ": " + describe(error));
@@ -95,6 +99,10 @@ class ModernDialect final : public Dialect {
       auto reply = co_await exchange(call, nullptr);
       if (!reply && reply.error().retryable && call.idempotent && round == 0) {
         reply = co_await exchange(call, nullptr);
+      }
+      if (reply && reply->error && reply->error->code == code::kUnsupportedVersion) {
+        co_return Error(Errc::unsupported,
+                        "the server does not speak MCP " + std::string(kModernVersion) + " any more");
       }
       if (!reply || !needs_input(*reply)) co_return reply;
       if (round == kMaxRounds) co_return Error(Errc::limit, "the MCP server asks for input again and again");
@@ -120,7 +128,12 @@ class ModernDialect final : public Dialect {
     request.max_answer = std::numeric_limits<std::size_t>::max();
     const auto answer = co_await wire_->send(std::move(request));
     if (!answer) co_return answer.error();
-    if (!answer->good()) co_return Result<>();  // It offers no such stream.
+    if (!answer->good()) {
+      auto refusal = refusal_error(*answer);
+      if (refusal.retryable) co_return refusal;
+      co_return Result<>();  // It offers no such stream.
+    }
+    if (!answer->reader->is_stream()) co_return Result<>();
     while (true) {
       const auto message = co_await answer->reader->next();
       if (!message) co_return message.error();
@@ -150,6 +163,7 @@ class ModernDialect final : public Dialect {
     request.headers.push_back({"Mcp-Method", call.method});
     if (!call.name.empty()) request.headers.push_back({"Mcp-Name", header_value(call.name)});
     request.deadlines = wire_->deadlines();
+    request.once = call.once();
     return request;
   }
 
@@ -166,7 +180,8 @@ class ModernDialect final : public Dialect {
     while (true) {
       auto message = co_await answer->reader->next();
       if (!message) {
-        if (failure != nullptr) *failure = {answer->status, {}};
+        // One that breaks off says nothing about the era.
+        if (failure != nullptr && !message.error().retryable) *failure = {answer->status, {}};
         co_return message.error();
       }
       if (!*message) break;
@@ -184,14 +199,13 @@ class ModernDialect final : public Dialect {
   }
 
   std::shared_ptr<HttpWire> wire_;
-  OpenFailure* failure_;
   std::int64_t next_id_ = 1;
 };
 
 }  // namespace
 
-std::shared_ptr<Dialect> make_modern(std::shared_ptr<HttpWire> wire, OpenFailure* failure) {
-  return std::make_shared<ModernDialect>(std::move(wire), failure);
+std::shared_ptr<Dialect> make_modern(std::shared_ptr<HttpWire> wire) {
+  return std::make_shared<ModernDialect>(std::move(wire));
 }
 
 }  // namespace parley::mcp

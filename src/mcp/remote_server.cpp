@@ -57,6 +57,7 @@ HttpLinkSettings link_settings(const config::McpServer& server) {
   settings.era = era_of(server.era);
   settings.connect_timeout = server.connect_timeout;
   settings.timeout = server.timeout;
+  settings.max_timeout = std::max(settings.max_timeout, server.timeout);
   settings.allow_private_network = server.allow_private_network;
   return settings;
 }
@@ -142,8 +143,12 @@ RemoteServer::~RemoteServer() = default;
 
 void RemoteServer::start() {
   asio::post(home_, [self = shared_from_this()] {
+    self->supervised_ = true;
     asio::co_spawn(self->home_, supervise(self),
-                   asio::bind_cancellation_slot(self->stop_.slot(), asio::detached));
+                   asio::bind_cancellation_slot(self->stop_.slot(), [self](const std::exception_ptr&) {
+                     self->supervised_ = false;
+                     self->news_.notify();
+                   }));
   });
 }
 
@@ -156,6 +161,8 @@ void RemoteServer::stop(std::function<void()> done) {
 }
 
 Task<> RemoteServer::goodbye(std::shared_ptr<RemoteServer> self, std::function<void()> done) {
+  // What it has just connected is to be closed too.
+  while (self->supervised_) co_await self->news_.wait();
   co_await self->link_.close();
   if (done) done();
 }
@@ -190,17 +197,10 @@ Task<> RemoteServer::supervise(std::shared_ptr<RemoteServer> self) {
   while (true) {
     const auto began = self->scheduler_->now();
     const auto info = co_await self->link_.connect();
-    if (info) {
-      log::info("an MCP server is connected", {{"server", self->key_},
-                                               {"era", to_string(info->era)},
-                                               {"version", info->protocol_version},
-                                               {"ms", to_ms(self->scheduler_->now() - began)}});
-      self->complained_ = false;
+    if (!info) {
+      self->complain(info.error());
+    } else if (co_await self->stay_connected(*info, began)) {
       wait = kFirstWait;
-      co_await self->stay_connected();
-    } else if (!std::exchange(self->complained_, true)) {
-      log::warn("an MCP server is not usable; it is tried again",
-                {{"server", self->key_}, {"why", info.error().message}});
     }
     self->publish({});
     co_await sleep_until(*self->scheduler_, self->scheduler_->now() + jittered(wait));
@@ -208,7 +208,12 @@ Task<> RemoteServer::supervise(std::shared_ptr<RemoteServer> self) {
   }
 }
 
-Task<> RemoteServer::stay_connected() {
+void RemoteServer::complain(const Error& why) {
+  if (std::exchange(complained_, true)) return;
+  log::warn("an MCP server is not usable; it is tried again", {{"server", key_}, {"why", why.message}});
+}
+
+Task<bool> RemoteServer::stay_connected(ServerInfo info, TimePoint began) {
   /// Ends the listening with this scope, also when that is cancelled.
   struct Listening {
     Signal signal = std::make_shared<asio::cancellation_signal>();
@@ -222,13 +227,24 @@ Task<> RemoteServer::stay_connected() {
   const Listening listening;
   asio::co_spawn(home_, keep_listening(shared_from_this(), listening.signal),
                  asio::bind_cancellation_slot(listening.signal->slot(), asio::detached));
-  while (true) {
+  for (bool usable = false;; usable = true) {
     stale_ = false;
     suspect_ = false;
     const auto age = co_await refresh();
     if (!age) {
-      log::warn("an MCP server is lost", {{"server", key_}, {"why", age.error().message}});
-      co_return;
+      if (usable) {
+        log::warn("an MCP server is lost", {{"server", key_}, {"why", age.error().message}});
+      } else {
+        complain(age.error());
+      }
+      co_return usable;
+    }
+    if (!usable) {
+      complained_ = false;
+      log::info("an MCP server is connected", {{"server", key_},
+                                               {"era", to_string(info.era)},
+                                               {"version", info.protocol_version},
+                                               {"ms", to_ms(scheduler_->now() - began)}});
     }
     const auto now = scheduler_->now();
     co_await sleep_until(*scheduler_, now + kLeastPause);
@@ -238,13 +254,20 @@ Task<> RemoteServer::stay_connected() {
 
 Task<> RemoteServer::keep_listening(std::shared_ptr<RemoteServer> self,
                                     Signal /*kept while it may be used*/) {
+  auto wait = kFirstWait;
   while (true) {
+    const auto began = self->scheduler_->now();
     const auto end = co_await self->link_.listen([weak = self->weak_from_this()] {
       if (const auto alive = weak.lock()) alive->news(alive->stale_);
     });
     if (end) co_return;  // It has nothing to say.
     self->news(self->suspect_);
-    co_await sleep_until(*self->scheduler_, self->scheduler_->now() + jittered(kFirstWait));
+    const auto now = self->scheduler_->now();
+    if (now - began >= kLongestWait) wait = kFirstWait;
+    co_await sleep_until(*self->scheduler_, now + jittered(wait));
+    wait = std::min(wait * 2, kLongestWait);
+    // What was said meanwhile was not heard.
+    self->news(self->stale_);
   }
 }
 
@@ -278,8 +301,11 @@ Task<> RemoteServer::run_call(std::shared_ptr<RemoteServer> self, std::shared_pt
   const auto known = self->tools();
   const auto tool = std::ranges::find(*known, running->tool, &Tool::name);
   options.idempotent = tool != known->end() && tool->idempotent;
-  const auto result =
-      co_await contained(self->link_.call_tool(running->tool, running->arguments, std::move(options)));
+  // Also where it takes several requests.
+  const auto result = co_await with_deadline(
+      *self->scheduler_, self->scheduler_->now() + running->timeout,
+      "the MCP server did not answer within " + std::to_string(running->timeout.count()) + " ms",
+      self->link_.call_tool(running->tool, running->arguments, std::move(options)));
   if (result) {
     running->result->send(read_call_result(*result));
   } else {
@@ -287,7 +313,7 @@ Task<> RemoteServer::run_call(std::shared_ptr<RemoteServer> self, std::shared_pt
     running->result->send({error.message, true});
     if (self->metrics_) self->metrics_->engine_error("tool", self->key_, to_string(error.code));
     // Whether only this call failed, or the server is gone, another request tells.
-    if (error.code == Errc::unavailable || error.code == Errc::closed) self->news(self->suspect_);
+    if (error.code != Errc::invalid_input && error.code != Errc::limit) self->news(self->suspect_);
   }
   running->result->close();
 }

@@ -26,10 +26,10 @@ struct Waiting {
 /// come on the stream.
 class SseDialect final : public Dialect {
  public:
-  SseDialect(asio::any_io_executor executor, std::shared_ptr<HttpWire> wire, OpenFailure* failure)
-      : executor_(std::move(executor)), wire_(std::move(wire)), failure_(failure), changed_(executor_) {}
+  SseDialect(asio::any_io_executor executor, std::shared_ptr<HttpWire> wire)
+      : executor_(std::move(executor)), wire_(std::move(wire)), changed_(executor_) {}
 
-  Task<Result<ServerInfo>> open() override {
+  Task<Result<ServerInfo>> open(std::shared_ptr<OpenFailure> failure) override {
     const auto self = shared_from_this();
     WireRequest stream;
     stream.method = "GET";
@@ -37,7 +37,7 @@ class SseDialect final : public Dialect {
     stream.max_answer = std::numeric_limits<std::size_t>::max();
     auto answer = co_await wire_->send(std::move(stream));
     if (!answer) co_return answer.error();
-    *failure_ = {answer->status, answer->error};
+    *failure = {answer->status, answer->error};
     if (!answer->good()) co_return refusal_error(*answer);
     if (!answer->reader->is_stream())
       co_return Error(Errc::unsupported, "the server does not speak MCP: its answer is no event stream");
@@ -55,12 +55,9 @@ class SseDialect final : public Dialect {
     if (!reply) co_return reply.error();
     if (reply->error)
       co_return Error(Errc::unsupported, "the server refuses to begin: " + describe(*reply->error));
-    const auto& result = reply->result;
-    ServerInfo info{Era::sse, {}, {}, {}};
-    if (result.is_object() && result.contains("protocolVersion") && result["protocolVersion"].is_string())
-      info.protocol_version = result["protocolVersion"].get<std::string>().substr(0, 20);
-    if (result.is_object() && result.contains("serverInfo")) read_server_info(result["serverInfo"], info);
-    const auto ready = co_await post(rpc_notification("notifications/initialized", {}));
+    auto info = read_initialized(Era::sse, reply->result);
+    if (!info) co_return info.error();
+    const auto ready = co_await send(post(rpc_notification("notifications/initialized", {})));
     if (!ready) co_return ready.error();
     co_return info;
   }
@@ -73,8 +70,9 @@ class SseDialect final : public Dialect {
     waiting->on_progress = call.on_progress;
     const Pending pending(*this, id, waiting, call.method != "initialize");
     if (call.method != "initialize") call.params["_meta"]["progressToken"] = id;
-    if (const auto sent = co_await post(rpc_request(id, call.method, call.params)); !sent)
-      co_return sent.error();
+    auto asking = post(rpc_request(id, call.method, call.params));
+    asking.once = call.once();
+    if (const auto sent = co_await send(std::move(asking)); !sent) co_return sent.error();
     while (!waiting->reply) co_await waiting->changed.wait();
     co_return *waiting->reply;
   }
@@ -120,22 +118,32 @@ class SseDialect final : public Dialect {
     bool cancellable_;
   };
 
-  Task<Result<>> post(std::string body) {
+  WireRequest post(std::string body) const {
     WireRequest request;
     request.url = endpoint_;
     request.body = std::move(body);
     request.deadlines = wire_->deadlines();
+    return request;
+  }
+
+  Task<Result<>> send(WireRequest request) {
     const auto answer = co_await wire_->send(std::move(request));
     if (!answer) co_return answer.error();
     if (!answer->good()) co_return refusal_error(*answer);
     co_return Result<>();
   }
 
+  /// Sends a message that has no reply, in the background.
   void tell(std::string message) {
-    auto sending = [](std::shared_ptr<Dialect> /*self*/, SseDialect* dialect, std::string text) -> Task<> {
-      co_await dialect->post(std::move(text));
+    if (endpoint_.empty() || telling_ == kMaxTold) return;
+    ++telling_;
+    auto sending = [](SseDialect* dialect, std::string text) -> Task<> {
+      auto request = dialect->post(std::move(text));
+      request.deadlines = dialect->wire_->own_deadlines();
+      co_await dialect->send(std::move(request));
     };
-    asio::co_spawn(executor_, sending(shared_from_this(), this, std::move(message)), asio::detached);
+    asio::co_spawn(executor_, sending(this, std::move(message)),
+                   [self = shared_from_this(), this](const std::exception_ptr&) { --telling_; });
   }
 
   /// The stream's own task, which keeps the dialect until the stream ends or close() is called.
@@ -143,8 +151,8 @@ class SseDialect final : public Dialect {
     auto why = Error(Errc::closed, "the connection to the MCP server is closed", true);
     try {
       why = co_await self->read_all(*reader);
-    } catch (const boost::system::system_error&) {
-      // close() ended it.
+    } catch (const std::exception&) {
+      // close() ended it, or a defect: either way nobody reads any more.
     }
     self->end(std::move(why));
   }
@@ -211,7 +219,6 @@ class SseDialect final : public Dialect {
 
   asio::any_io_executor executor_;
   std::shared_ptr<HttpWire> wire_;
-  OpenFailure* failure_;
   AsyncEvent changed_;
   asio::cancellation_signal closing_;
   std::string endpoint_;
@@ -219,13 +226,13 @@ class SseDialect final : public Dialect {
   std::map<std::int64_t, std::shared_ptr<Waiting>> waiting_;
   std::function<void()> on_list_changed_;
   std::int64_t next_id_ = 1;
+  int telling_ = 0;
 };
 
 }  // namespace
 
-std::shared_ptr<Dialect> make_sse(asio::any_io_executor executor, std::shared_ptr<HttpWire> wire,
-                                  OpenFailure* failure) {
-  return std::make_shared<SseDialect>(std::move(executor), std::move(wire), failure);
+std::shared_ptr<Dialect> make_sse(asio::any_io_executor executor, std::shared_ptr<HttpWire> wire) {
+  return std::make_shared<SseDialect>(std::move(executor), std::move(wire));
 }
 
 }  // namespace parley::mcp

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "parley/core/hex.hpp"
+#include "parley/core/text.hpp"
 
 namespace parley::mcp {
 namespace {
@@ -13,7 +14,13 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMaxName = 64;
-constexpr std::size_t kMaxResult = 16 * 1024;
+constexpr std::size_t kMaxResult = std::size_t{16} * 1024;
+/// Of names and types in the place of what cannot be read.
+constexpr std::size_t kMaxNamed = 100;
+
+std::string compact(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
 
 bool allowed(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
@@ -23,9 +30,9 @@ std::string tool_set_id(const std::vector<engine::ToolSpec>& tools) {
   std::string all;
   for (const auto& tool : tools) {
     for (const auto& part : {tool.name, tool.server, tool.wire_name, tool.description,
-                             tool.input_schema.dump(), std::string(tool.confirm ? "confirm" : "")}) {
-      all += part;
-      all += '\0';
+                             compact(tool.input_schema), std::string(tool.confirm ? "confirm" : "")}) {
+      // With its length, for what is in it may be anything.
+      all += std::to_string(part.size()) + ':' + part;
     }
   }
   return sha256_hex(all);
@@ -43,29 +50,75 @@ std::shared_ptr<const engine::ToolSet> share(std::shared_ptr<const engine::ToolS
   return set;
 }
 
-void append_part(std::string& text, std::string_view part) {
-  if (part.empty()) return;
-  if (!text.empty()) text += '\n';
-  text += part;
-}
+/// Text that grows up to a limit, parts on lines of their own.
+class Words {
+ public:
+  void add(std::string_view part) {
+    if (part.empty() || full_) return;
+    if (!text_.empty()) text_ += '\n';
+    full_ = text_.size() + part.size() > kMaxResult;
+    text_ += head(part, kMaxResult - std::min(kMaxResult, text_.size()));
+    if (full_) text_ += " […]";
+  }
+  bool full() const { return full_; }
+  bool empty() const { return text_.empty(); }
+  std::string take() { return std::move(text_); }
 
-std::string string_or(const json& object, const char* key, std::string fallback) {
+ private:
+  std::string text_;
+  bool full_ = false;
+};
+
+/// A text member, or empty.
+std::string_view word(const json& object, const char* key) {
+  if (!object.is_object()) return {};
   const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::move(fallback);
+  return found != object.end() && found->is_string() ? std::string_view(found->get_ref<const std::string&>())
+                                                     : std::string_view();
 }
 
-void append_content(std::string& text, const json& item) {
-  if (!item.is_object()) return;
-  const auto type = string_or(item, "type", "");
+/// `[an image, image/png]`: what cannot be read, by its kind and what else is known of it.
+std::string placeholder(std::string_view kind, std::string_view known) {
+  std::string out = "[";
+  out += head(kind, kMaxNamed);
+  if (!known.empty()) (out += ", ") += head(known, kMaxNamed);
+  return out += ']';
+}
+
+/// Its title and its name, where they differ. The address stays out: nobody wants to hear it.
+std::string link(const json& item) {
+  const auto name = word(item, "name");
+  const auto title = word(item, "title");
+  if (title.empty() || title == name) return placeholder("a link", name);
+  return placeholder("a link", std::string(head(title, kMaxNamed)) +
+                                   (name.empty() ? "" : " (" + std::string(head(name, kMaxNamed)) + ")"));
+}
+
+void add_content(Words& words, const json& item) {
+  const auto type = word(item, "type");
   if (type == "text") {
-    append_part(text, string_or(item, "text", ""));
+    words.add(word(item, "text"));
   } else if (type == "image") {
     const auto nested = item.find("image");
-    const auto& image = nested != item.end() && nested->is_object() ? *nested : item;
-    append_part(text, "[an image, " + string_or(image, "mimeType", "of unknown type") + "]");
+    const auto format = word(nested != item.end() && nested->is_object() ? *nested : item, "mimeType");
+    words.add(placeholder("an image", format.empty() ? "of unknown type" : format));
+  } else if (type == "audio") {
+    words.add(placeholder("a sound", word(item, "mimeType")));
+  } else if (type == "resource_link") {
+    words.add(link(item));
+  } else if (type == "resource") {
+    const auto found = item.find("resource");
+    const auto& resource = found != item.end() ? *found : item;
+    const auto text = word(resource, "text");
+    words.add(text.empty() ? placeholder("a document", word(resource, "mimeType")) : std::string(text));
   } else if (!type.empty()) {
-    append_part(text, "[" + type.substr(0, 40) + "]");
+    words.add(placeholder(type, {}));
   }
+}
+
+bool has_text(const json& content) {
+  return std::ranges::any_of(
+      content, [](const json& item) { return word(item, "type") == "text" && !word(item, "text").empty(); });
 }
 
 }  // namespace
@@ -125,31 +178,40 @@ std::shared_ptr<const engine::ToolSet> make_tool_set(const std::vector<Offer>& o
                             tool.input_schema, tool.confirm});
     }
   }
-  std::ranges::sort(set->tools, {}, &engine::ToolSpec::name);
+  std::ranges::stable_sort(set->tools, {}, &engine::ToolSpec::name);
+  // A server may call a tool what another one is called with its hash.
+  const auto twice = std::ranges::unique(set->tools, {}, &engine::ToolSpec::name);
+  set->tools.erase(twice.begin(), twice.end());
   set->id = tool_set_id(set->tools);
   return share(std::move(set));
 }
 
 engine::ToolResult read_call_result(const json& result) {
-  if (!result.is_object()) return {"The tool gave a malformed result.", true};
-  engine::ToolResult out;
+  const engine::ToolResult malformed{"The tool gave a malformed result.", true};
+  if (!result.is_object()) return malformed;
+  Words words;
   const auto content = result.find("content");
-  if (content != result.end() && content->is_array()) {
-    for (const auto& item : *content) append_content(out.text, item);
-  } else if (content != result.end() && content->is_string()) {
-    out.text = content->get<std::string>();
+  const auto structured = result.find("structuredContent");
+  const bool has_structured = structured != result.end() && !structured->is_null();
+  if (content != result.end() && content->is_string()) {
+    words.add(content->get_ref<const std::string&>());
+  } else if (content != result.end() && content->is_array()) {
+    // A server that gives both says the same twice.
+    if (has_structured && !has_text(*content)) words.add(compact(*structured));
+    for (const auto& item : *content) {
+      if (words.full()) break;
+      add_content(words, item);
+    }
+  } else if (content == result.end() && has_structured) {
+    words.add(compact(*structured));
   } else {
-    return {"The tool gave a malformed result.", true};
+    return malformed;
   }
+  engine::ToolResult out;
   const auto failed = result.find("isError");
   out.failed = failed != result.end() && failed->is_boolean() && failed->get<bool>();
-  if (out.failed && out.text.empty()) out.text = "The tool failed and did not say why.";
-  if (out.text.size() > kMaxResult) {
-    auto end = kMaxResult;
-    while (end > 0 && (static_cast<unsigned char>(out.text[end]) & 0xC0U) == 0x80U) --end;
-    out.text.resize(end);
-    out.text += " […]";
-  }
+  if (words.empty() && out.failed) words.add("The tool failed and did not say why.");
+  out.text = words.take();
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 
 namespace parley::net {
 namespace {
@@ -49,12 +50,15 @@ bool is_public(const ip::address& address) {
   if (address.is_v4()) return is_public_v4(address.to_v4().to_uint());
   const auto bytes = address.to_v6().to_bytes();
   if (address.to_v6().is_v4_mapped()) return is_public_v4(v4_at(bytes, 12));
-  // NAT64 (RFC 6052) and 6to4 (RFC 3056) lead to the IPv4 address inside.
-  if (bytes[0] == 0x00 && bytes[1] == 0x64 && bytes[2] == 0xFF && bytes[3] == 0x9B)
+  // NAT64 (RFC 6052, its well-known prefix) and 6to4 (RFC 3056) lead to the IPv4 address inside.
+  constexpr std::array<unsigned char, 12> kNat64 = {0x00, 0x64, 0xFF, 0x9B};
+  if (std::ranges::equal(kNat64, std::span(bytes).first(kNat64.size())))
     return is_public_v4(v4_at(bytes, 12));
   if (bytes[0] == 0x20 && bytes[1] == 0x02) return is_public_v4(v4_at(bytes, 2));
-  const bool documentation = bytes[0] == 0x20 && bytes[1] == 0x01 && bytes[2] == 0x0D && bytes[3] == 0xB8;
-  return (bytes[0] & 0xE0U) == 0x20 && !documentation;  // 2000::/3 is all that is given out
+  const bool protocols = bytes[0] == 0x20 && bytes[1] == 0x01 && bytes[2] < 0x02;  // 2001::/23, with Teredo
+  const bool documentation = (bytes[0] == 0x20 && bytes[1] == 0x01 && bytes[2] == 0x0D && bytes[3] == 0xB8) ||
+                             (bytes[0] == 0x3F && bytes[1] == 0xFF && bytes[2] < 0x10);  // 3fff::/20
+  return (bytes[0] & 0xE0U) == 0x20 && !protocols && !documentation;  // 2000::/3 is all that is given out
 }
 
 }  // namespace parley::net

@@ -177,6 +177,7 @@ struct HttpClient::State : std::enable_shared_from_this<HttpClient::State> {
     if (!std::ranges::all_of(request.headers, is_valid_header))
       return Error(Errc::invalid_input, "a header for " + *origin + " holds what no header may hold");
     if (multi == nullptr) return Error(Errc::closed, "the server is stopping");
+    if (auto refused = forbidden(request, *origin)) return *refused;
     auto transfer =
         std::make_shared<HttpTransfer>(executor, scheduler, std::move(request), std::move(*origin));
     if (!transfer->set_up(share)) return Error(Errc::internal, "the HTTP library refuses the request");

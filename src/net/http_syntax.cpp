@@ -32,7 +32,7 @@ std::optional<std::string> origin_of(const std::string& url) {
   if (!part(parsed.get(), CURLUPART_USER).empty() || !part(parsed.get(), CURLUPART_PASSWORD).empty())
     return std::nullopt;
   const auto host = part(parsed.get(), CURLUPART_HOST);
-  const auto port = part(parsed.get(), CURLUPART_PORT);
+  const auto port = part(parsed.get(), CURLUPART_PORT, CURLU_NO_DEFAULT_PORT);
   if (host.empty()) return std::nullopt;
   return scheme + "://" + host + (port.empty() ? "" : ":" + port);
 }

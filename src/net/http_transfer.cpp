@@ -4,6 +4,8 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <boost/asio/ip/address.hpp>
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -28,8 +30,37 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// Whether the environment names a proxy for requests to `origin`.
+/// The host of an origin, an IPv6 address without its brackets.
+std::string host_of(std::string_view origin) {
+  auto host = origin.substr(origin.find("://") + 3);
+  if (host.starts_with('[')) return std::string(host.substr(1, host.find(']') - 1));
+  host = host.substr(0, host.find(':'));
+  return std::string(host.substr(0, host.size() - (host.ends_with('.') ? 1 : 0)));
+}
+
+/// Whether `no_proxy` names the host, or a domain that it is in.
+bool is_excepted(std::string_view host) {
+  const char* lower = std::getenv("no_proxy");
+  const char* list = lower != nullptr ? lower : std::getenv("NO_PROXY");
+  std::string_view rest(list == nullptr ? "" : list);
+  const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find_first_of(", "), rest.size());
+    auto entry = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (entry == "*") return true;
+    if (entry.starts_with('.')) entry.remove_prefix(1);
+    if (entry.ends_with('.')) entry.remove_suffix(1);
+    if (entry.empty() || entry.size() > host.size()) continue;
+    const bool whole = entry.size() == host.size() || host[host.size() - entry.size() - 1] == '.';
+    if (whole && std::ranges::equal(host.substr(host.size() - entry.size()), entry, same)) return true;
+  }
+  return false;
+}
+
+/// Whether a proxy of the environment resolves the name in `origin`.
 bool proxy_for(std::string_view origin) {
+  if (is_excepted(host_of(origin))) return false;
   const auto set = [](const char* name) {
     const char* value = std::getenv(name);
     return value != nullptr && *value != '\0';
@@ -54,12 +85,24 @@ std::optional<asio::ip::address> address_of(const sockaddr& address) {
   return std::nullopt;
 }
 
+Error forbidden_address(const std::string& origin, const std::string& address) {
+  return {Errc::unavailable, origin + " is at an address that is not public (" + address + "): not connected",
+          false};
+}
+
 template <class T>
 bool set(CURL* easy, CURLoption option, T value) {
   return curl_easy_setopt(easy, option, value) == CURLE_OK;
 }
 
 }  // namespace
+
+std::optional<Error> forbidden(const HttpRequest& request, const std::string& origin) {
+  boost::system::error_code is_name;
+  const auto address = asio::ip::make_address(host_of(origin), is_name);
+  if (!request.public_addresses_only || is_name || is_public(address)) return std::nullopt;
+  return forbidden_address(origin, address.to_string());
+}
 
 HttpTransfer::HttpTransfer(const asio::any_io_executor& executor, std::shared_ptr<Scheduler> scheduler,
                            HttpRequest what, std::string where)
@@ -114,6 +157,7 @@ bool HttpTransfer::set_up(CURLSH* share) {
     good = good && set(easy_, CURLOPT_OPENSOCKETFUNCTION, &HttpTransfer::on_open) &&
            set(easy_, CURLOPT_OPENSOCKETDATA, this);
   }
+  if (request.once) good = good && set(easy_, CURLOPT_FRESH_CONNECT, 1L);
   if (request.method == "HEAD") {
     good = good && set(easy_, CURLOPT_NOBODY, 1L);
   } else if (request.method != "GET") {
@@ -260,11 +304,8 @@ void HttpTransfer::fail(Error with) {
 Error HttpTransfer::explain(CURLcode code) const {
   const std::string_view said(detail_.data());
   const std::string why(said.empty() ? std::string_view(curl_easy_strerror(code)) : said);
-  if (code == CURLE_COULDNT_CONNECT && !forbidden_address_.empty()) {
-    return {Errc::unavailable,
-            origin + " is at an address that is not public (" + forbidden_address_ + "): not connected",
-            false};
-  }
+  if (code == CURLE_COULDNT_CONNECT && !forbidden_address_.empty())
+    return forbidden_address(origin, forbidden_address_);
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:

@@ -14,6 +14,10 @@
 
 namespace parley::net {
 
+/// The error for a request to an address that it may not go to, where its URL names one; a name is looked at
+/// when it was resolved.
+std::optional<Error> forbidden(const HttpRequest& request, const std::string& origin);
+
 /// One request inside libcurl and what arrived of its response. Its callbacks run inside libcurl, so they
 /// never call it and never wait.
 class HttpTransfer {

@@ -33,5 +33,28 @@ TEST(OriginOf, ShowsNoSecrets) {
   EXPECT_FALSE(origin_of("http://me@host/"));
 }
 
+TEST(OriginOf, IsTheSameHoweverItIsWritten) {
+  EXPECT_EQ(origin_of("http://host:80/"), "http://host");
+  EXPECT_EQ(origin_of("https://host:443"), origin_of("https://host/a"));
+  EXPECT_EQ(origin_of("https://host:80"), "https://host:80");
+  EXPECT_EQ(origin_of("HTTPS://host"), "https://host");
+  EXPECT_EQ(origin_of("https://HOST"), "https://host");
+}
+
+TEST(ResolvedUrl, FollowsTheRulesForReferences) {
+  const std::string base = "https://host:8443/a/b?q=1";
+  EXPECT_EQ(resolved_url(base, "c"), "https://host:8443/a/c");
+  EXPECT_EQ(resolved_url(base, "/c?x=2"), "https://host:8443/c?x=2");
+  EXPECT_EQ(resolved_url(base, "?x=2"), "https://host:8443/a/b?x=2");
+  EXPECT_EQ(resolved_url(base, "../c"), "https://host:8443/c");
+  EXPECT_EQ(resolved_url(base, "//other/c"), "https://other/c");
+  EXPECT_EQ(resolved_url(base, "http://other/c"), "http://other/c");
+  for (const std::string& none : {std::string("ftp://other/"), std::string("file:///etc/passwd"),
+                                  std::string("http://"), std::string("/a\0b", 4), std::string("/a\r\nb")}) {
+    EXPECT_FALSE(resolved_url(base, none)) << none << " gave " << resolved_url(base, none).value_or("");
+  }
+  EXPECT_FALSE(resolved_url("nonsense", "://"));
+}
+
 }  // namespace
 }  // namespace parley::net

@@ -112,5 +112,36 @@ TEST(Sse, CountsEachEventAnew) {
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(parser.push("data: " + std::string(50, 'x') + "\n\n"));
 }
 
+TEST(Sse, RemembersTheLastIdOfACompleteEvent) {
+  SseParser parser;
+  EXPECT_EQ(parser.last_event_id(), "");
+  ASSERT_TRUE(parser.push("id: a\ndata: 1\n\nid: b\n"));
+  EXPECT_EQ(parser.last_event_id(), "a") << "its event may never be complete";
+  ASSERT_TRUE(parser.push("\n"));
+  EXPECT_EQ(parser.last_event_id(), "b") << "also of an event without data";
+  ASSERT_TRUE(parser.push(std::string("id: x\0y\n\n", 9)));
+  EXPECT_EQ(parser.last_event_id(), "b");
+  ASSERT_TRUE(parser.push("data: 2\n\n"));
+  EXPECT_EQ(parser.last_event_id(), "b");
+  ASSERT_TRUE(parser.push("id\n\n"));
+  EXPECT_EQ(parser.last_event_id(), "");
+}
+
+TEST(Sse, ReadsHowLongToWait) {
+  SseParser parser;
+  EXPECT_FALSE(parser.retry());
+  for (const char* nonsense : {"retry: soon\n", "retry: -5\n", "retry: 1.5\n", "retry:\n", "retry: 5 s\n",
+                               "retry: +5\n", "retry: 99999999999999999999\n"}) {
+    ASSERT_TRUE(parser.push(nonsense));
+    EXPECT_FALSE(parser.retry()) << nonsense;
+  }
+  ASSERT_TRUE(parser.push("retry: 0\n"));
+  EXPECT_EQ(parser.retry(), Millis(0));
+  ASSERT_TRUE(parser.push("retry: 1500\n"));
+  EXPECT_EQ(parser.retry(), Millis(1500));
+  ASSERT_TRUE(parser.push("retry: 99999999999\n"));
+  EXPECT_EQ(parser.retry(), Millis(3'600'000));
+}
+
 }  // namespace
 }  // namespace parley::net

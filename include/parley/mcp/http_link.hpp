@@ -81,7 +81,8 @@ class HttpLink {
   /// common).
   Task<Result<ServerInfo>> connect();
 
-  /// All pages; at most 64 of them, 512 tools, 64 KiB a schema. Tools that are malformed are left out.
+  /// All pages; at most 64 of them, 512 tools, 64 KiB a schema. Tools that are malformed are left out, long
+  /// descriptions are cut.
   Task<Result<ToolPage>> list_tools();
 
   /// The raw result of `tools/call`. An error of the server is Errc::invalid_input with its words. The tool

@@ -61,7 +61,9 @@ class RemoteServer : public std::enable_shared_from_this<RemoteServer> {
   static Task<> keep_listening(std::shared_ptr<RemoteServer> self, Signal signal);
   static Task<> goodbye(std::shared_ptr<RemoteServer> self, std::function<void()> done);
   void begin_call(std::shared_ptr<Running> running);
-  Task<> stay_connected();
+  /// Until it is lost; whether it was ever of use.
+  Task<bool> stay_connected(ServerInfo info, TimePoint began);
+  void complain(const Error& why);
   Task<Result<Millis>> refresh();
   Task<> wait_for_news(TimePoint until);
   void publish(ToolList tools);
@@ -76,6 +78,7 @@ class RemoteServer : public std::enable_shared_from_this<RemoteServer> {
   HttpLink link_;
   AsyncEvent news_;
   asio::cancellation_signal stop_;
+  bool supervised_ = false;
   bool stale_ = false;    ///< the list of tools has changed
   bool suspect_ = false;  ///< something went wrong: is it still there?
   bool complained_ = false;

@@ -45,9 +45,10 @@ struct Offer {
 /// object, so a thousand equal devices hold one.
 std::shared_ptr<const engine::ToolSet> make_tool_set(const std::vector<Offer>& offers);
 
-/// One speakable text of a `tools/call` result: its text parts joined, images named instead of included, at
-/// most 16 KiB. Understands `{content, isError}` with both image forms of PROTOCOL.md section 5, and anything
-/// else as an error that says so.
+/// One readable text of a `tools/call` result: its text parts and the text of embedded resources joined;
+/// images, sounds, links and other bytes named instead of included, and never fetched; `structuredContent` as
+/// JSON where there is no text part. At most 16 KiB, and a mark where it was cut. Understands `{content,
+/// isError}` with both image forms of PROTOCOL.md section 5, and anything else as an error that says so.
 engine::ToolResult read_call_result(const nlohmann::json& result);
 
 }  // namespace parley::mcp

@@ -35,6 +35,9 @@ struct HttpRequest {
   /// Connects to public addresses alone, whatever the name resolves to (Errc::unavailable). Behind a proxy it
   /// is the proxy that resolves. Only for clients all of whose requests say so: connections are shared.
   bool public_addresses_only = false;
+  /// Never sent twice: over a connection of its own, for on a kept one a request that is lost together with
+  /// the connection is sent again.
+  bool once = false;
 };
 
 struct HttpChunk {
