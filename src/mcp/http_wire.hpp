@@ -57,6 +57,7 @@ struct WireRequest {
   std::vector<net::HttpHeader> headers;  ///< beyond content type, credentials and configured ones
   net::HttpDeadlines deadlines;
   std::size_t max_answer = 0;  ///< bytes; zero: the usual limit
+  bool only_once = false;      ///< see net::HttpRequest
 };
 
 class HttpWire {

@@ -40,6 +40,7 @@ class LegacyDialect final : public Dialect {
     ++sessions_;
     DialectCall hello;
     hello.method = "initialize";
+    hello.idempotent = true;
     hello.params = {{"protocolVersion", kLegacyVersion},
                     {"capabilities", client_capabilities()},
                     {"clientInfo", client_info()}};
@@ -149,8 +150,9 @@ class LegacyDialect final : public Dialect {
     return headers;
   }
 
-  Task<Result<WireAnswer>> post(std::string body) {
+  Task<Result<WireAnswer>> post(std::string body, bool only_once = false) {
     WireRequest request;
+    request.only_once = only_once;
     request.body = std::move(body);
     request.headers = session_headers();
     request.deadlines = wire_->deadlines();
@@ -211,7 +213,7 @@ class LegacyDialect final : public Dialect {
     const bool hello = call.method == "initialize";
     if (!hello) params["_meta"]["progressToken"] = id;
     CancelGuard guard(*this, id, !hello);
-    auto answer = co_await post(rpc_request(id, call.method, params));
+    auto answer = co_await post(rpc_request(id, call.method, params), !call.idempotent);
     if (!answer) co_return answer.error();
     if (!answer->good()) {
       guard.disarm();

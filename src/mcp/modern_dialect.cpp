@@ -55,6 +55,7 @@ class ModernDialect final : public Dialect {
   Task<Result<ServerInfo>> open() override {
     DialectCall discover;
     discover.method = "server/discover";
+    discover.idempotent = true;
     discover.on_progress = [](const json&) {};
     // A server may refuse the first version that it is asked in, and name ours among those that it speaks.
     for (int attempt = 0; attempt < 2; ++attempt) {
@@ -150,6 +151,7 @@ class ModernDialect final : public Dialect {
     request.headers.push_back({"Mcp-Method", call.method});
     if (!call.name.empty()) request.headers.push_back({"Mcp-Name", header_value(call.name)});
     request.deadlines = wire_->deadlines();
+    request.only_once = !call.idempotent;
     return request;
   }
 

@@ -2,17 +2,22 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <limits>
 #include <map>
 #include <utility>
 
 #include "mcp/dialect.hpp"
 #include "parley/core/async_event.hpp"
+#include "parley/core/deadline.hpp"
 
 namespace parley::mcp {
 namespace {
 
+using namespace std::chrono_literals;
 using nlohmann::json;
+
+constexpr Millis kGoodbye = 1s;
 
 /// A request that waits for its reply on the stream.
 struct Waiting {
@@ -27,7 +32,11 @@ struct Waiting {
 class SseDialect final : public Dialect {
  public:
   SseDialect(asio::any_io_executor executor, std::shared_ptr<HttpWire> wire, OpenFailure* failure)
-      : executor_(std::move(executor)), wire_(std::move(wire)), failure_(failure), changed_(executor_) {}
+      : executor_(std::move(executor)),
+        wire_(std::move(wire)),
+        failure_(failure),
+        changed_(executor_),
+        told_(executor_) {}
 
   Task<Result<ServerInfo>> open() override {
     const auto self = shared_from_this();
@@ -47,6 +56,7 @@ class SseDialect final : public Dialect {
     if (over_) co_return *over_;
     DialectCall hello;
     hello.method = "initialize";
+    hello.idempotent = true;
     hello.params = {{"protocolVersion", kLegacyVersion},
                     {"capabilities", client_capabilities()},
                     {"clientInfo", client_info()}};
@@ -73,7 +83,7 @@ class SseDialect final : public Dialect {
     waiting->on_progress = call.on_progress;
     const Pending pending(*this, id, waiting, call.method != "initialize");
     if (call.method != "initialize") call.params["_meta"]["progressToken"] = id;
-    if (const auto sent = co_await post(rpc_request(id, call.method, call.params)); !sent)
+    if (const auto sent = co_await post(rpc_request(id, call.method, call.params), !call.idempotent); !sent)
       co_return sent.error();
     while (!waiting->reply) co_await waiting->changed.wait();
     co_return *waiting->reply;
@@ -87,9 +97,13 @@ class SseDialect final : public Dialect {
   }
 
   Task<> close() override {
+    using asio::experimental::awaitable_operators::operator||;
     const auto self = shared_from_this();
+    // A server that was told of a cancellation after its stream ended might never answer that.
+    const auto until = wire_->clock().now() + kGoodbye;
+    while (telling_ > 0 && !over_ && wire_->clock().now() < until)
+      co_await (told_.wait() || sleep_until(wire_->clock(), until));
     abort();
-    co_return;
   }
 
   void abort() override { closing_.emit(asio::cancellation_type::terminal); }
@@ -120,8 +134,9 @@ class SseDialect final : public Dialect {
     bool cancellable_;
   };
 
-  Task<Result<>> post(std::string body) {
+  Task<Result<>> post(std::string body, bool only_once = false) {
     WireRequest request;
+    request.only_once = only_once;
     request.url = endpoint_;
     request.body = std::move(body);
     request.deadlines = wire_->deadlines();
@@ -133,8 +148,11 @@ class SseDialect final : public Dialect {
 
   void tell(std::string message) {
     auto sending = [](std::shared_ptr<Dialect> /*self*/, SseDialect* dialect, std::string text) -> Task<> {
-      co_await dialect->post(std::move(text));
+      co_await contained(dialect->post(std::move(text)));
+      --dialect->telling_;
+      dialect->told_.notify();
     };
+    ++telling_;
     asio::co_spawn(executor_, sending(shared_from_this(), this, std::move(message)), asio::detached);
   }
 
@@ -219,6 +237,8 @@ class SseDialect final : public Dialect {
   std::map<std::int64_t, std::shared_ptr<Waiting>> waiting_;
   std::function<void()> on_list_changed_;
   std::int64_t next_id_ = 1;
+  int telling_ = 0;  ///< messages on their way that have no reply
+  AsyncEvent told_;  ///< one of them arrived
 };
 
 }  // namespace

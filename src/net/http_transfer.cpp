@@ -117,8 +117,12 @@ bool HttpTransfer::set_up(CURLSH* share) {
   if (request.method == "HEAD") {
     good = good && set(easy_, CURLOPT_NOBODY, 1L);
   } else if (request.method != "GET") {
-    good = good && set(easy_, CURLOPT_POST, 1L) && set(easy_, CURLOPT_POSTFIELDS, request.body.data()) &&
+    good = good && set(easy_, CURLOPT_POST, 1L) &&
            set(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    // libcurl sends again what it can rewind, and it cannot rewind what a callback gave it.
+    good = good && (request.only_once ? set(easy_, CURLOPT_READFUNCTION, &HttpTransfer::on_read) &&
+                                            set(easy_, CURLOPT_READDATA, this)
+                                      : set(easy_, CURLOPT_POSTFIELDS, request.body.data()));
     if (request.method != "POST") good = good && set(easy_, CURLOPT_CUSTOMREQUEST, request.method.c_str());
   }
   return good;
@@ -142,6 +146,14 @@ curl_socket_t HttpTransfer::on_open(void* self, curlsocktype /*purpose*/, curl_s
     return CURL_SOCKET_BAD;
   }
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+std::size_t HttpTransfer::on_read(char* into, std::size_t size, std::size_t count, void* self) {
+  auto& transfer = *static_cast<HttpTransfer*>(self);
+  const auto piece = std::string_view(transfer.request.body).substr(transfer.sent_, size * count);
+  std::ranges::copy(piece, into);
+  transfer.sent_ += piece.size();
+  return piece.size();
 }
 
 std::size_t HttpTransfer::on_header(char* data, std::size_t size, std::size_t count, void* self) {
@@ -262,7 +274,8 @@ Error HttpTransfer::explain(CURLcode code) const {
   const std::string why(said.empty() ? std::string_view(curl_easy_strerror(code)) : said);
   if (code == CURLE_COULDNT_CONNECT && !forbidden_address_.empty()) {
     return {Errc::unavailable,
-            origin + " is at an address that is not public (" + forbidden_address_ + "): not connected",
+            origin + " is at an address that is not public (" + forbidden_address_ + "): not connected" +
+                (request.public_only_hint.empty() ? "" : "; " + request.public_only_hint),
             false};
   }
   switch (code) {
@@ -280,6 +293,8 @@ Error HttpTransfer::explain(CURLcode code) const {
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_UNSUPPORTED_PROTOCOL:
       return {Errc::invalid_input, origin + " does not answer in HTTP: " + why, false};
+    case CURLE_SEND_FAIL_REWIND:
+      return {Errc::closed, "the connection to " + origin + " broke before anything of an answer came", true};
     case CURLE_OUT_OF_MEMORY:
       return {Errc::internal, "the HTTP library ran out of memory", false};
     default:
