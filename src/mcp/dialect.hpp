@@ -18,7 +18,7 @@ struct DialectCall {
   nlohmann::json params = nlohmann::json::object();
   std::string name;                      ///< for `Mcp-Name`; may be empty
   std::vector<net::HttpHeader> headers;  ///< mirrored arguments
-  bool idempotent = false;
+  bool idempotent = false;               ///< may be sent again when its answer was lost
   std::function<void(const nlohmann::json& params)> on_progress;  ///< never null
 
   /// Whether it may not be carried out twice.

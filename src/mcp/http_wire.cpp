@@ -131,6 +131,7 @@ Task<Result<std::unique_ptr<net::HttpResponse>>> HttpWire::send_once(const WireR
   http.max_response = request.max_answer == 0 ? 2 * kMaxBody : request.max_answer;
   http.once = request.once;
   http.public_addresses_only = !settings_.allow_private_network;
+  http.public_only_hint = "allow_private_network: true would let it";
   co_return co_await client_.send(std::move(http));
 }
 

@@ -2,17 +2,22 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <limits>
 #include <map>
 #include <utility>
 
 #include "mcp/dialect.hpp"
 #include "parley/core/async_event.hpp"
+#include "parley/core/deadline.hpp"
 
 namespace parley::mcp {
 namespace {
 
+using namespace std::chrono_literals;
 using nlohmann::json;
+
+constexpr Millis kGoodbye = 1s;
 
 /// A request that waits for its reply on the stream.
 struct Waiting {
@@ -27,7 +32,7 @@ struct Waiting {
 class SseDialect final : public Dialect {
  public:
   SseDialect(asio::any_io_executor executor, std::shared_ptr<HttpWire> wire)
-      : executor_(std::move(executor)), wire_(std::move(wire)), changed_(executor_) {}
+      : executor_(std::move(executor)), wire_(std::move(wire)), changed_(executor_), told_(executor_) {}
 
   Task<Result<ServerInfo>> open(std::shared_ptr<OpenFailure> failure) override {
     const auto self = shared_from_this();
@@ -85,9 +90,13 @@ class SseDialect final : public Dialect {
   }
 
   Task<> close() override {
+    using asio::experimental::awaitable_operators::operator||;
     const auto self = shared_from_this();
+    // A server that was told of a cancellation after its stream ended might never answer that.
+    const auto until = wire_->clock().now() + kGoodbye;
+    while (telling_ > 0 && !over_ && wire_->clock().now() < until)
+      co_await (told_.wait() || sleep_until(wire_->clock(), until));
     abort();
-    co_return;
   }
 
   void abort() override { closing_.emit(asio::cancellation_type::terminal); }
@@ -143,7 +152,10 @@ class SseDialect final : public Dialect {
       co_await dialect->send(std::move(request));
     };
     asio::co_spawn(executor_, sending(this, std::move(message)),
-                   [self = shared_from_this(), this](const std::exception_ptr&) { --telling_; });
+                   [self = shared_from_this(), this](const std::exception_ptr&) {
+                     --telling_;
+                     told_.notify();
+                   });
   }
 
   /// The stream's own task, which keeps the dialect until the stream ends or close() is called.
@@ -226,7 +238,8 @@ class SseDialect final : public Dialect {
   std::map<std::int64_t, std::shared_ptr<Waiting>> waiting_;
   std::function<void()> on_list_changed_;
   std::int64_t next_id_ = 1;
-  int telling_ = 0;
+  int telling_ = 0;  ///< messages on their way that have no reply
+  AsyncEvent told_;  ///< one of them arrived
 };
 
 }  // namespace

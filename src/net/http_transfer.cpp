@@ -85,8 +85,10 @@ std::optional<asio::ip::address> address_of(const sockaddr& address) {
   return std::nullopt;
 }
 
-Error forbidden_address(const std::string& origin, const std::string& address) {
-  return {Errc::unavailable, origin + " is at an address that is not public (" + address + "): not connected",
+Error forbidden_address(const std::string& origin, const std::string& address, const std::string& hint) {
+  return {Errc::unavailable,
+          origin + " is at an address that is not public (" + address + "): not connected" +
+              (hint.empty() ? "" : "; " + hint),
           false};
 }
 
@@ -101,7 +103,7 @@ std::optional<Error> forbidden(const HttpRequest& request, const std::string& or
   boost::system::error_code is_name;
   const auto address = asio::ip::make_address(host_of(origin), is_name);
   if (!request.public_addresses_only || is_name || is_public(address)) return std::nullopt;
-  return forbidden_address(origin, address.to_string());
+  return forbidden_address(origin, address.to_string(), request.public_only_hint);
 }
 
 HttpTransfer::HttpTransfer(const asio::any_io_executor& executor, std::shared_ptr<Scheduler> scheduler,
@@ -157,12 +159,15 @@ bool HttpTransfer::set_up(CURLSH* share) {
     good = good && set(easy_, CURLOPT_OPENSOCKETFUNCTION, &HttpTransfer::on_open) &&
            set(easy_, CURLOPT_OPENSOCKETDATA, this);
   }
-  if (request.once) good = good && set(easy_, CURLOPT_FRESH_CONNECT, 1L);
   if (request.method == "HEAD") {
     good = good && set(easy_, CURLOPT_NOBODY, 1L);
   } else if (request.method != "GET") {
-    good = good && set(easy_, CURLOPT_POST, 1L) && set(easy_, CURLOPT_POSTFIELDS, request.body.data()) &&
+    good = good && set(easy_, CURLOPT_POST, 1L) &&
            set(easy_, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    // libcurl sends again what it can rewind, and it cannot rewind what a callback gave it.
+    good = good && (request.once ? set(easy_, CURLOPT_READFUNCTION, &HttpTransfer::on_read) &&
+                                       set(easy_, CURLOPT_READDATA, this)
+                                 : set(easy_, CURLOPT_POSTFIELDS, request.body.data()));
     if (request.method != "POST") good = good && set(easy_, CURLOPT_CUSTOMREQUEST, request.method.c_str());
   }
   return good;
@@ -186,6 +191,14 @@ curl_socket_t HttpTransfer::on_open(void* self, curlsocktype /*purpose*/, curl_s
     return CURL_SOCKET_BAD;
   }
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+std::size_t HttpTransfer::on_read(char* into, std::size_t size, std::size_t count, void* self) {
+  auto& transfer = *static_cast<HttpTransfer*>(self);
+  const auto piece = std::string_view(transfer.request.body).substr(transfer.sent_, size * count);
+  std::ranges::copy(piece, into);
+  transfer.sent_ += piece.size();
+  return piece.size();
 }
 
 std::size_t HttpTransfer::on_header(char* data, std::size_t size, std::size_t count, void* self) {
@@ -305,7 +318,7 @@ Error HttpTransfer::explain(CURLcode code) const {
   const std::string_view said(detail_.data());
   const std::string why(said.empty() ? std::string_view(curl_easy_strerror(code)) : said);
   if (code == CURLE_COULDNT_CONNECT && !forbidden_address_.empty())
-    return forbidden_address(origin, forbidden_address_);
+    return forbidden_address(origin, forbidden_address_, request.public_only_hint);
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
@@ -321,6 +334,8 @@ Error HttpTransfer::explain(CURLcode code) const {
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_UNSUPPORTED_PROTOCOL:
       return {Errc::invalid_input, origin + " does not answer in HTTP: " + why, false};
+    case CURLE_SEND_FAIL_REWIND:
+      return {Errc::closed, "the connection to " + origin + " broke before anything of an answer came", true};
     case CURLE_OUT_OF_MEMORY:
       return {Errc::internal, "the HTTP library ran out of memory", false};
     default:

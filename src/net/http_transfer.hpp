@@ -67,6 +67,7 @@ class HttpTransfer {
 
   static int on_ready(void* self, char* /*ip*/, char* /*local*/, int /*port*/, int /*local_port*/);
   static curl_socket_t on_open(void* self, curlsocktype purpose, curl_sockaddr* address);
+  static std::size_t on_read(char* into, std::size_t size, std::size_t count, void* self);
   static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* self);
   static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* self);
   bool take_header(std::string_view line);
@@ -83,6 +84,7 @@ class HttpTransfer {
   TimePoint total_until_;
   TimePoint paused_at_{};
   std::string forbidden_address_;  ///< where it would have gone
+  std::size_t sent_ = 0;           ///< of the body, where it is sent only once
   std::size_t header_bytes_ = 0;
   std::size_t body_bytes_ = 0;
   bool headers_complete_ = false;

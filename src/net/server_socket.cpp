@@ -169,8 +169,8 @@ class ServerConnection final : public Connection, public std::enable_shared_from
   bool dead_ = false;
 };
 
-HttpRequest to_request(const http::request<http::string_body>& message, std::string remote_address) {
-  HttpRequest request;
+ServerRequest to_request(const http::request<http::string_body>& message, std::string remote_address) {
+  ServerRequest request;
   request.method = std::string(message.method_string());
   request.target = std::string(message.target());
   request.remote_address = std::move(remote_address);
@@ -203,8 +203,8 @@ http::response<http::string_body> to_response(const http::request<http::string_b
 
 }  // namespace
 
-Task<Upgraded> serve(Socket socket, std::function<HttpReply(const HttpRequest&)> handle, SocketLimits limits,
-                     std::shared_ptr<Scheduler> scheduler) {
+Task<Upgraded> serve(Socket socket, std::function<HttpReply(const ServerRequest&)> handle,
+                     SocketLimits limits, std::shared_ptr<Scheduler> scheduler) {
   error_code failed;
   socket.set_option(asio::ip::tcp::no_delay(true), failed);
   const auto remote = socket.remote_endpoint(failed);

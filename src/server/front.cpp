@@ -33,7 +33,7 @@ bool usable_id(std::string_view id) {
 }
 
 net::HttpReply answer_upgrade(Premises& premises, const Deployment& deployment,
-                              const net::HttpRequest& request) {
+                              const net::ServerRequest& request) {
   auto& metrics = *premises.metrics;
   if (!is_device_path(request.path())) return refusal(404, "devices connect to " + std::string(kDevicePath));
   if (premises.stopping) {
@@ -53,7 +53,7 @@ net::HttpReply answer_upgrade(Premises& premises, const Deployment& deployment,
   return reply;
 }
 
-session::Caller caller_of(const net::HttpRequest& request, const config::AuthSettings& auth) {
+session::Caller caller_of(const net::ServerRequest& request, const config::AuthSettings& auth) {
   session::Caller caller;
   caller.device_id = lower(request.header("device-id"));
   caller.client_id = request.header("client-id");
@@ -93,7 +93,7 @@ Task<> run_session(std::shared_ptr<Premises> premises, std::shared_ptr<const Dep
 }  // namespace
 
 net::HttpReply answer_http(Premises& premises, const Deployment& deployment,
-                           const net::HttpRequest& request) {
+                           const net::ServerRequest& request) {
   if (request.wants_websocket) return answer_upgrade(premises, deployment, request);
   if (request.method != "GET" && request.method != "HEAD") {
     auto reply = refusal(405, "only GET is served here");
@@ -133,7 +133,7 @@ Task<> serve_connection(std::shared_ptr<Premises> premises, net::Socket socket, 
   limits.max_message = server.max_message;
   limits.max_send_queue = server.max_send_queue;
   Admission::Ticket seat;
-  const auto handle = [&](const net::HttpRequest& request) {
+  const auto handle = [&](const net::ServerRequest& request) {
     auto reply = answer_http(*premises, *deployment, request);
     if (!reply.upgrade) return reply;
     seat = premises->admission->session();

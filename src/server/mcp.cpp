@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
 #include <cmath>
 #include <csignal>
+#include <future>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -70,8 +72,11 @@ Task<Result<json>> call_once(config::McpServer server, std::string tool, json ar
   mcp::HttpLink link(executor, make_asio_scheduler(executor), mcp::link_settings(server), nullptr);
   if (const auto info = co_await link.connect(); !info) co_return info.error();
   // The schema says which arguments go into headers too.
-  if (const auto page = co_await link.list_tools(); !page) co_return page.error();
+  const auto page = co_await link.list_tools();
+  if (!page) co_return page.error();
   mcp::RequestOptions options;
+  const auto known = std::ranges::find(page->tools, tool, &mcp::Tool::name);
+  options.idempotent = known != page->tools.end() && known->idempotent;
   options.on_progress = [](double progress, const std::string& message) {
     std::cerr << "  … " << progress << (message.empty() ? "" : " " + message) << "\n";
   };
@@ -84,7 +89,9 @@ template <class T>
 T run(Task<T> task) {
   asio::io_context io;
   auto result = asio::co_spawn(io, std::move(task), asio::use_future);
-  io.run();
+  // Without waiting for what still goes on in the background, such as an answer that nobody wants.
+  while (result.wait_for(std::chrono::seconds(0)) != std::future_status::ready && io.run_one() > 0) {
+  }
   return result.get();
 }
 

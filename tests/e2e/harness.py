@@ -16,10 +16,20 @@ import websockets
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("PARLEY_BUILD", ROOT / "build/release"))
+# What scripts/deps --test installs for the tests to speak to.
+NPM = pathlib.Path(os.environ.get("PARLEY_NPM", ROOT / "build/npm"))
+MCP = NPM / "mcp"
 SIMULATED = ROOT / "tests/e2e/simulated.yaml"
 TOKEN = "test-token"
 # Sanitizers make everything several times slower; nothing here asserts a time tighter than this.
 PATIENCE = 60
+
+
+def node():
+    """The Node.js that the MCP packages run with."""
+    if not (MCP / "installed").exists():
+        raise AssertionError(f"{MCP} is missing: run scripts/deps --test")
+    return next(MCP.glob("node_modules/node-linux-*/bin/node"), "node")
 
 
 class Server:
@@ -55,9 +65,10 @@ class Server:
                 self.log.append(line.rstrip())
                 self.log_grew.notify_all()
 
-    def wait_for_log(self, text):
+    def wait_for_log(self, text, after=0):
+        """Until a line says so that comes after the first `after` ones."""
         with self.log_grew:
-            found = self.log_grew.wait_for(lambda: any(text in line for line in self.log), PATIENCE)
+            found = self.log_grew.wait_for(lambda: any(text in line for line in self.log[after:]), PATIENCE)
         if not found:
             raise AssertionError(f"the log never said {text!r}:\n" + "\n".join(self.log))
 

@@ -58,7 +58,7 @@ class CommandLineTest(unittest.TestCase):
                 continue
             with self.subTest(example.name):
                 ran = parley("check", "--config", str(example), OPENAI_API_KEY="sk-test",
-                             DASHSCOPE_API_KEY="sk-test")
+                             DASHSCOPE_API_KEY="sk-test", HOME_ASSISTANT_TOKEN="t-1")
                 self.assertEqual(ran.returncode, 0, ran.stderr)
 
     def test_an_example_without_its_key(self):
@@ -76,6 +76,18 @@ class CommandLineTest(unittest.TestCase):
         config = self.config("engines:\n" + block + "roles: {asr: [whisper, live, funasr], llm: gpt, tts: [nova, rachel]}\n")
         ran = parley("check", "--config", str(config), OPENAI_API_KEY="sk-test", ELEVENLABS_API_KEY="xi-test")
         self.assertEqual(ran.returncode, 0, ran.stderr + block)
+
+    def test_the_mcp_server_that_the_default_configuration_only_describes_is_valid(self):
+        text = (ROOT / "config/parley.yaml").read_text()
+        described = text[text.index("# mcp_servers:\n"):text.index("mcp_servers: {}")]
+        block = re.sub(r"^# ?", "", described, flags=re.MULTILINE)
+        ran = parley("check", "--config", str(self.config(block)), WEB_MCP_TOKEN="t-1")
+        self.assertEqual(ran.returncode, 0, ran.stderr + block)
+        self.assertIn("tools    of the device, and of web", ran.stdout)
+        self.assertIn("WEB_MCP_TOKEN", self.refused("check", "--config", str(self.config(block))))
+        for key in re.findall(r"^    (\w+): ", block, flags=re.MULTILINE):
+            said = self.refused("check", "--config", str(self.config(block.replace(f"    {key}: ", f"    x{key}: "))))
+            self.assertIn(key, said)
 
     def test_a_missing_file(self):
         self.assertIn("nowhere.yaml", self.refused("serve", "--config", str(self.directory / "nowhere.yaml")))

@@ -2,20 +2,14 @@
 
 import array
 import base64
-import json
 import math
 import os
-import pathlib
-import re
 import subprocess
-import tempfile
 import unittest
-import urllib.request
 
+from aimock import Aimock
 from harness import BUILD, PATIENCE, ROOT, Server, run_device
 
-# The CommonJS build: it also runs with the Node.js of Debian 12.
-AIMOCK = pathlib.Path(os.environ.get("PARLEY_NPM", ROOT / "build/npm")) / "node_modules/@copilotkit/aimock/dist/cli.cjs"
 ANSWER = "The lamp is on now. Enjoy the light!"
 
 
@@ -25,7 +19,7 @@ def tone(rate, seconds):
     return base64.b64encode(samples.tobytes()).decode()
 
 
-FIXTURES = {"fixtures": [
+FIXTURES = [
     {"match": {"endpoint": "transcription"}, "response": {"transcription": {"text": "Please turn on the lamp."}}},
     {"match": {"endpoint": "realtime-transcription"}, "response": {"transcription": {"text": "Please turn on the lamp."}}},
     {"match": {"endpoint": "speech"}, "response": {"audio": tone(24000, 1), "format": "pcm"}},
@@ -33,41 +27,7 @@ FIXTURES = {"fixtures": [
     {"match": {"endpoint": "chat", "hasToolResult": True}, "response": {"content": ANSWER}},
     {"match": {"userMessage": "turn on the lamp"},
      "response": {"toolCalls": [{"name": "self_lamp_turn_on", "arguments": {}}]}},
-]}
-
-
-class Aimock:
-    """A running aimock."""
-
-    def __init__(self, *arguments):
-        if not AIMOCK.exists():
-            raise AssertionError(f"{AIMOCK} is missing: run scripts/deps --test")
-        self.directory = tempfile.TemporaryDirectory()
-        fixtures = pathlib.Path(self.directory.name) / "fixtures.json"
-        fixtures.write_text(json.dumps(FIXTURES))
-        self.process = subprocess.Popen(
-            ["node", AIMOCK, "-p", "0", "-f", fixtures, "-l", "5", "-c", "7", *arguments], stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True)
-        for line in self.process.stdout:
-            listening = re.search(r"listening on (http://\S+:\d+)", line)
-            if listening:
-                self.url = listening.group(1)
-                return
-        raise AssertionError("aimock did not start")
-
-    def asked(self, path):
-        """The requests to `path`, as aimock took them down."""
-        with urllib.request.urlopen(self.url + "/__aimock/journal", timeout=PATIENCE) as answer:
-            journal = json.load(answer)
-        entries = journal if isinstance(journal, list) else journal["entries"]
-        return [entry for entry in entries if entry["path"].split("?")[0] == path]
-
-    def stop(self):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait(PATIENCE)
-        self.process.stdout.close()
-        self.directory.cleanup()
+]
 
 
 class NetworkTest(unittest.TestCase):
@@ -75,7 +35,7 @@ class NetworkTest(unittest.TestCase):
     voice = "nova"
 
     def setUp(self):
-        self.aimock = Aimock()
+        self.aimock = Aimock(FIXTURES)
         self.addCleanup(self.aimock.stop)
         os.environ["AIMOCK_URL"] = self.aimock.url
         os.environ["AIMOCK_WEBSOCKET"] = self.aimock.url.replace("http://", "ws://")

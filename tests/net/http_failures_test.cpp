@@ -203,5 +203,34 @@ TEST_F(HttpClientTest, RefusesBadAddressesAndHeaders) {
   }
 }
 
+TEST_F(HttpClientTest, SendsAgainOverAKeptConnectionUnlessItIsToBeSentOnce) {
+  for (const bool only_once : {false, true}) {
+    int asked = 0;
+    HttpServer server(io, [&](HttpExchange& exchange) -> Task<> {
+      ++asked;
+      if (asked == 2) {
+        exchange.close();
+      } else {
+        co_await exchange.respond(200, "text/plain", exchange.asked.body);
+      }
+    });
+    HttpClient fresh{io.get_executor(), scheduler};
+    auto request = get(server.url());
+    request.method = "POST";
+    request.body = "the order";
+    request.only_once = only_once;
+    EXPECT_EQ(run_on(io, read(fresh, request)).body, "the order");
+    const auto second = run_on(io, read(fresh, request));
+    EXPECT_EQ(asked, only_once ? 2 : 3);
+    EXPECT_EQ(second.body, only_once ? "" : "the order");
+    ASSERT_EQ(second.error.has_value(), only_once);
+    if (only_once) {
+      EXPECT_EQ(second.error->code, Errc::closed);
+      EXPECT_TRUE(second.error->retryable);
+    }
+    EXPECT_EQ(run_on(io, read(fresh, request)).body, "the order") << "and the client goes on";
+  }
+}
+
 }  // namespace
 }  // namespace parley::net

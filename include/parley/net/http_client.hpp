@@ -35,8 +35,10 @@ struct HttpRequest {
   /// Connects to public addresses alone, whatever the name resolves to (Errc::unavailable). Behind a proxy it
   /// is the proxy that resolves. Only for clients all of whose requests say so: connections are shared.
   bool public_addresses_only = false;
-  /// Never sent twice: over a connection of its own, for on a kept one a request that is lost together with
-  /// the connection is sent again.
+  /// What would let it connect nevertheless, for that error.
+  std::string public_only_hint;
+  /// Never sent twice. Otherwise a request is sent again by itself when a connection that was kept turns out
+  /// to be gone before anything of an answer came, though the other side may have read it.
   bool once = false;
 };
 

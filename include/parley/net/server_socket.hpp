@@ -14,7 +14,7 @@ namespace parley::net {
 
 using Socket = asio::basic_stream_socket<asio::ip::tcp, asio::io_context::executor_type>;
 
-struct HttpRequest {
+struct ServerRequest {
   std::string method;
   std::string target;  ///< path and query
   /// Names in lower case; of repeated ones the first.
@@ -47,13 +47,13 @@ struct SocketLimits {
 };
 
 struct Upgraded {
-  HttpRequest request;
+  ServerRequest request;
   std::shared_ptr<Connection> connection;
 };
 
 /// Serves plain HTTP on an accepted socket until it ends, or until `handle` accepts a WebSocket, which is
 /// returned. Null connection: the socket is done with.
-Task<Upgraded> serve(Socket socket, std::function<HttpReply(const HttpRequest&)> handle, SocketLimits limits,
-                     std::shared_ptr<Scheduler> scheduler);
+Task<Upgraded> serve(Socket socket, std::function<HttpReply(const ServerRequest&)> handle,
+                     SocketLimits limits, std::shared_ptr<Scheduler> scheduler);
 
 }  // namespace parley::net

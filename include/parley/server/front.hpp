@@ -40,6 +40,7 @@ struct Premises {
 Task<> serve_connection(std::shared_ptr<Premises> premises, net::Socket socket, Admission::Ticket ticket);
 
 /// The answer to a plain request, or to the wish for a WebSocket; pure but for the counters it shows.
-net::HttpReply answer_http(Premises& premises, const Deployment& deployment, const net::HttpRequest& request);
+net::HttpReply answer_http(Premises& premises, const Deployment& deployment,
+                           const net::ServerRequest& request);
 
 }  // namespace parley::server
