@@ -261,7 +261,7 @@ class App {
   std::string made_up_token_;
   engine::Registry registry_ = built_in_engines();
   Deployment::Shared shared_;
-  std::optional<config::McpServers> mcp_servers_;  ///< what shared_.mcp_servers were made from
+  std::optional<config::McpServers> mcp_servers_;          ///< what shared_.mcp_servers were made from
   std::shared_ptr<engine::ReminderStore> reminder_store_;  ///< null: in memory
   std::shared_ptr<Premises> premises_ = std::make_shared<Premises>();
   // Before the control context: its pending accept holds a socket of one of these.

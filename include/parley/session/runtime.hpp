@@ -16,8 +16,8 @@
 #include "parley/engine/llm.hpp"
 #include "parley/engine/tts.hpp"
 #include "parley/engine/vad.hpp"
-#include "parley/mcp/remote_server.hpp"
 #include "parley/mcp/own_tools.hpp"
+#include "parley/mcp/remote_server.hpp"
 #include "parley/session/turn_log.hpp"
 
 namespace parley::session {
