@@ -173,7 +173,7 @@ TEST_F(OwnToolsTest, ATimeThatIsNoneIsRefusedAndTheModelIsToldTheTime) {
     arguments["text"] = "call";
     return refused("set_reminder", arguments);
   };
-  for (const json arguments :
+  for (const json& arguments :
        {json{{"at", "2025-03-04T16:05"}}, json{{"at", "2024-12-31T10:00"}}, json{{"at", "2027-01-01T10:00"}},
         json{{"at", "soon"}}, json::object(), json{{"at", "2025-03-05T10:00"}, {"in_minutes", 5}}}) {
     EXPECT_THAT(refuse(arguments), HasSubstr("It is 2025-03-04T16:05:00 now.")) << arguments;
