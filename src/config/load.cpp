@@ -6,6 +6,7 @@
 #include "config/profile.hpp"
 #include "config/scalar.hpp"
 #include "config/wording.hpp"
+#include "parley/config/persona.hpp"
 #include "parley/config/settings.hpp"
 
 namespace parley::config {
@@ -90,6 +91,44 @@ void read_history(const Node& node, HistorySettings& out) {
   out.keep = kDay * node.get("keep_days", static_cast<int>(out.keep / kDay), 1, kMaxDays);
   out.max_turns_per_device = node.get("max_turns_per_device", out.max_turns_per_device, 1, 1'000'000);
   out.max_size = node.get_bytes("max_size", out.max_size, kMega, kMega * kMega);
+}
+
+void read_reminders(const Node& node, ReminderSettings& out) {
+  const auto file = node.get("file", "");
+  if (!file.empty()) out.file = node.directory() / file;
+  out.max_per_device = node.get("max_per_device", out.max_per_device, 1, 1000);
+}
+
+/// The names of personas and voices are said by people, and told to models.
+void check_choice(const std::string& name, const Node& node) {
+  constexpr std::size_t kMaxName = 40;
+  if (name.empty() || name.size() > kMaxName || has_control(name)) {
+    node.fail("this is no name that somebody could say; expected a word or two");
+  }
+  if (name == kOwnChoice) node.fail("this name stands for the device's own; expected another one");
+}
+
+void read_choices(const Node& root, Settings& out) {
+  constexpr std::size_t kMaxChoices = 50;
+  if (const auto personas = root.child("personas")) {
+    for (const auto& [name, node] : personas->entries()) {
+      check_choice(name, node);
+      PersonaChoice choice{.persona = node.get("persona", ""), .voice = node.get("voice", "")};
+      if (const auto text = parse_persona(choice.persona); !text) {
+        node.fail("persona", text.error().message);
+      }
+      if (choice == PersonaChoice{}) node.fail("this persona is empty; expected `persona`, `voice` or both");
+      out.personas.emplace(name, std::move(choice));
+    }
+    if (out.personas.size() > kMaxChoices) personas->fail("these are too many; expected at most 50");
+  }
+  if (const auto voices = root.child("voices")) {
+    for (const auto& [name, node] : voices->entries()) {
+      check_choice(name, node);
+      out.voices.emplace(name, node.text());
+    }
+    if (out.voices.size() > kMaxChoices) voices->fail("these are too many; expected at most 50");
+  }
 }
 
 void check_secret(const Node& node, const std::string& secret) {
@@ -192,6 +231,8 @@ Settings load(const Node& root) {
   if (const auto auth = root.child("auth")) read_auth(*auth, out.auth);
   if (const auto history = root.child("history")) read_history(*history, out.history);
   out.mcp_servers = read_mcp_servers(root);
+  if (const auto reminders = root.child("reminders")) read_reminders(*reminders, out.reminders);
+  read_choices(root, out);
   out.log_private = root.get("log_private", out.log_private);
   const auto turn_log = root.get("turn_log", "");
   if (!turn_log.empty()) out.turn_log = root.directory() / turn_log;

@@ -65,6 +65,10 @@ void read_session(const Node& node, SessionSettings& out) {
   out.greeting = node.get("greeting", out.greeting);
   out.not_understood = node.get("not_understood", out.not_understood);
   out.apology = node.get("apology", out.apology);
+  out.timer_phrase = node.get("timer_phrase", out.timer_phrase);
+  out.named_timer_phrase = node.get("named_timer_phrase", out.named_timer_phrase);
+  out.reminder_phrase = node.get("reminder_phrase", out.reminder_phrase);
+  out.late_phrase = node.get("late_phrase", out.late_phrase);
   out.tool_timeout = node.get("tool_timeout", out.tool_timeout, 100ms, 10min);
   out.draft_after = node.get("draft_after", out.draft_after, 0ms, 10s);
   out.slow_tool_after = node.get("slow_tool_after", out.slow_tool_after, 0ms, 10min);
@@ -76,6 +80,19 @@ void read_session(const Node& node, SessionSettings& out) {
   out.max_history_turns = node.get("max_history_turns", out.max_history_turns, 0, 1000);
   out.max_history_tokens = node.get("max_history_tokens", out.max_history_tokens, 0, 1'000'000);
   out.voice_barge_in = node.get("voice_barge_in", out.voice_barge_in);
+}
+
+void read_tools(const Node& node, ToolSettings& out) {
+  const auto disabled = node.child("disabled");
+  if (!disabled) return;
+  const std::vector<std::string> known(kOwnTools.begin(), kOwnTools.end());
+  out.disabled = node.get_strings("disabled", {});
+  for (const auto& name : out.disabled) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    const auto close = nearest(name, known);
+    node.fail("disabled", "there is no tool " + in_quotes(name) + " of Parley's own; " +
+                              (close.empty() ? "expected " + either(known) : "did you mean " + close + "?"));
+  }
 }
 
 void read_role(const Node& roles, std::string_view key, const EngineNames& engines, Role& out) {
@@ -138,6 +155,7 @@ void read_profile(const Node& node, const EngineNames& engines, Profile& profile
   if (const auto detector = node.child("detector")) read_detector(*detector, profile.detector);
   if (const auto noise = node.child("noise")) read_noise(*noise, profile.noise);
   if (const auto session = node.child("session")) read_session(*session, profile.session);
+  if (const auto tools = node.child("tools")) read_tools(*tools, profile.tools);
   if (const auto roles = node.child("roles")) {
     read_role(*roles, "vad", engines, profile.roles.vad);
     read_role(*roles, "asr", engines, profile.roles.asr);

@@ -65,6 +65,8 @@ struct Metrics::State {
                                         .Add({}, kMilliseconds);
   prometheus::Family<prometheus::Counter>& history_lost =
       counters("parley_history_lost_total", "Turns that the history does not keep, by reason");
+  prometheus::Family<prometheus::Counter>& reminders =
+      counters("parley_reminders_total", "Timers and reminders, by what became of them");
   prometheus::Gauge& workers = BuildGauge()
                                    .Name("parley_worker_jobs")
                                    .Help("Jobs queued or running on the worker pool")
@@ -123,6 +125,9 @@ void Metrics::worker_jobs(std::size_t pending) {
 }
 void Metrics::history_lost(std::string_view reason) {
   state_->history_lost.Add(label("reason", reason)).Increment();
+}
+void Metrics::reminder(std::string_view event) {
+  state_->reminders.Add(label("event", event)).Increment();
 }
 
 std::string Metrics::text() const {

@@ -149,4 +149,19 @@ std::tm TimeZone::local(WallTime now) const {
   return out;
 }
 
+WallTime TimeZone::moment(const std::tm& shown) const {
+  auto copy = shown;
+  const std::int64_t naive = timegm(&copy);
+  const auto at = [](std::int64_t seconds) { return WallTime(std::chrono::seconds(seconds)); };
+  const auto offset = [&](std::int64_t seconds) {
+    auto there = local(at(seconds));
+    return timegm(&there) - seconds;
+  };
+  constexpr std::int64_t kDay = 86'400;  // More than any offset; zones do not change twice in two days.
+  const auto before = naive - offset(naive - kDay);
+  const auto after = naive - offset(naive + kDay);
+  const auto fits = [&](std::int64_t seconds) { return seconds + offset(seconds) == naive; };
+  return at(!fits(before) && fits(after) ? after : before);
+}
+
 }  // namespace parley

@@ -39,6 +39,7 @@ class Device::Impl : public std::enable_shared_from_this<Impl> {
   Task<Result<>> open();
   Task<Result<>> wake(std::string text);
   Task<Result<>> turn(Utterance utterance);
+  Task<Result<>> stay(Millis limit);
   void close();
   State state() const { return state_; }
   audio::Pcm heard() const { return {downlink_->audio().sample_rate, downlink_->heard()}; }
@@ -227,6 +228,21 @@ Task<Result<>> Device::Impl::turn(Utterance utterance) {
   const auto answered = co_await hear_out(&Impl::turn_done);
   emit_turn_end();
   co_return answered;
+}
+
+Task<Result<>> Device::Impl::stay(Millis limit) {
+  ++turn_;
+  reply_ = Reply::none;
+  talked_over_ = false;
+  before_ = downlink_->counts();
+  label_.clear();
+  const auto until = Clock::now() + limit;
+  while (reply_ == Reply::none && !lost_ && Clock::now() < until) co_await wait_until(until);
+  if (lost_) co_return *lost_;
+  if (reply_ == Reply::none) co_return Result<>();
+  const auto heard = co_await hear_out(&Impl::turn_done);
+  emit_turn_end();
+  co_return heard;
 }
 
 Task<Result<>> Device::Impl::hear_out(bool (Impl::*done)() const) {
@@ -426,6 +442,9 @@ Task<Result<>> Device::wake(std::string text) {
 }
 Task<Result<>> Device::turn(Utterance utterance) {
   return impl_->turn(std::move(utterance));
+}
+Task<Result<>> Device::stay(Millis limit) {
+  return impl_->stay(limit);
 }
 void Device::close() {
   impl_->close();

@@ -106,7 +106,7 @@ Task<Result<>> Speaker::speak(State& state, std::string sentence) {
   };
   engine::TtsRequest request;
   request.text = sentence;
-  request.voice = profile.voice;
+  request.voice = state.tools.voice != nullptr ? *state.tools.voice : profile.voice;
   request.language = profile.language;
   auto stream = co_await with_deadline(scheduler, deadline(), "the voice did not answer in time",
                                        state.tools.tts->speak(std::move(request)));

@@ -1,16 +1,11 @@
 #include "providers/sqlite_conversations.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <limits>
 #include <utility>
 
 #include "parley/core/log.hpp"
+#include "providers/sqlite_file.hpp"
 
 namespace parley::providers::sqlite {
 namespace {
@@ -19,9 +14,7 @@ using engine::Message;
 using engine::PastTurn;
 using nlohmann::json;
 
-constexpr std::int64_t kVersion = 1;
-constexpr std::chrono::milliseconds kBusyPatience{5'000};
-constexpr const char* kSchema = R"(
+constexpr Schema kSchema{.key = "history.file", .table = "turns", .version = 1, .sql = R"(
   CREATE TABLE turns (
     id INTEGER PRIMARY KEY,
     device TEXT NOT NULL,
@@ -32,7 +25,7 @@ constexpr const char* kSchema = R"(
   CREATE INDEX turns_by_device ON turns (device, id);
   CREATE INDEX turns_by_time ON turns (at);
   PRAGMA user_version = 1;
-)";
+)"};
 
 constexpr std::pair<Message::Role, const char*> kRoles[] = {{Message::Role::system, "system"},
                                                             {Message::Role::user, "user"},
@@ -100,81 +93,10 @@ std::vector<PastTurn> read_turns(Statement& query) {
   return out;
 }
 
-[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& why) {
-  throw Failure(Error(Errc::configuration, "history.file: " + file.string() + " " + why));
-}
-
-std::string system_error(int code) {
-  return std::error_code(code, std::generic_category()).message();
-}
-
-/// The library would create the file readable for whom the umask lets; its helper files follow its mode. An
-/// existing one is not opened here: to close it again would take away the locks of this process.
-void make_private(const std::filesystem::path& file, Database::Mode mode) {
-  constexpr mode_t kOwner = S_IRUSR | S_IWUSR;
-  struct stat found {};
-  if (::stat(file.c_str(), &found) == 0) {
-    if (S_ISDIR(found.st_mode)) refuse(file, "is a directory; expected a file in it");
-    // A device, or a pipe, is not ours to change.
-    if (!S_ISREG(found.st_mode)) refuse(file, "is no file");
-    if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0 && ::chmod(file.c_str(), kOwner) != 0) {
-      log::warn("the history can be read by other users of this machine", {{"file", file.string()}});
-    }
-    return;
-  }
-  if (mode == Database::Mode::existing) refuse(file, "is not there: nothing was kept yet");
-  std::error_code unknown;
-  if (!std::filesystem::is_directory(file.parent_path(), unknown)) {
-    refuse(file, "cannot be made: there is no directory " + file.parent_path().string());
-  }
-  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kOwner);
-  if (descriptor < 0) refuse(file, "cannot be made: " + system_error(errno));
-  ::close(descriptor);
-}
-
-void set_up(Database& database, const std::filesystem::path& file) {
-  const auto version = database.number("PRAGMA user_version");
-  if (version > kVersion) {
-    refuse(file, "was written by a newer Parley (version " + std::to_string(version) + ", this one knows " +
-                     std::to_string(kVersion) + "); use that one, or name another file");
-  }
-  if (version == 0 && database.number("SELECT count(*) FROM sqlite_schema") > 0) {
-    refuse(file, "is a database of something else; name another file");
-  }
-  auto healthy = database.prepare("PRAGMA quick_check(1)");
-  if (!healthy.step() || healthy.text(0) != "ok") {
-    refuse(file, "is damaged; move it away, and a new one is made");
-  }
-  healthy.run();
-  database.execute("PRAGMA journal_mode = WAL");
-  // A crash of the machine may cost the last turns, not the file.
-  database.execute("PRAGMA synchronous = NORMAL");
-  database.execute("PRAGMA secure_delete = ON");
-  // Also shows now whether anything can be written at all.
-  database.transaction([&] {
-    if (database.number("PRAGMA user_version") == 0) database.execute(kSchema);
-  });
-}
-
 }  // namespace
 
-Database Conversations::open(const std::filesystem::path& file, Database::Mode mode) {
-  try {
-    const auto place = file.empty() ? file : std::filesystem::absolute(file).lexically_normal();
-    if (!place.empty()) make_private(place, mode);
-    Database database(place, mode, kBusyPatience);
-    set_up(database, place);
-    return database;
-  } catch (const DatabaseError& failure) {
-    if (failure.code() == SQLITE_NOTADB || failure.code() == SQLITE_CORRUPT) {
-      refuse(file, "is damaged or no database; move it away, and a new one is made");
-    }
-    refuse(file, std::string("cannot be used: ") + failure.what());
-  }
-}
-
 Conversations::Conversations(const std::filesystem::path& file, Database::Mode mode)
-    : database_(open(file, mode)),
+    : database_(open_file(file, mode, kSchema)),
       insert_(database_.prepare("INSERT INTO turns (device, at, user, reply) VALUES (?, ?, ?, ?)")),
       trim_(database_.prepare("DELETE FROM turns WHERE device = ?1 AND id <= "
                               "(SELECT id FROM turns WHERE device = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)")),

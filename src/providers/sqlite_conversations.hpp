@@ -32,8 +32,6 @@ class Conversations final : public engine::ConversationArchive {
   std::size_t remove(const std::string& device) override;
 
  private:
-  static Database open(const std::filesystem::path& file, Database::Mode mode);
-
   Database database_;
   Statement insert_;
   Statement trim_;

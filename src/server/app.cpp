@@ -71,6 +71,10 @@ class App {
     shared_.metrics = std::make_shared<Metrics>();
     shared_.turn_log = *turn_log;
     shared_.conversations = open_history(settings->history, shared_.metrics);
+    reminder_store_ = open_reminders(settings->reminders);
+    shared_.reminders =
+        mcp::ReminderBook::open(reminder_store_, shared_.metrics, std::chrono::system_clock::now(),
+                                {.per_device = settings->reminders.max_per_device});
     shared_.synthesize = embedded_voice;
     connect_mcp_servers(*settings);
     premises_->metrics = shared_.metrics;
@@ -99,6 +103,7 @@ class App {
     for (auto& io : io_) io->thread.join();
     shared_.workers->stop();
     if (shared_.conversations) shared_.conversations->stop();
+    if (reminder_store_) reminder_store_->stop();
     log::info("stopped");
   }
 
@@ -256,7 +261,8 @@ class App {
   std::string made_up_token_;
   engine::Registry registry_ = built_in_engines();
   Deployment::Shared shared_;
-  std::optional<config::McpServers> mcp_servers_;  ///< what shared_.mcp_servers were made from
+  std::optional<config::McpServers> mcp_servers_;          ///< what shared_.mcp_servers were made from
+  std::shared_ptr<engine::ReminderStore> reminder_store_;  ///< null: in memory
   std::shared_ptr<Premises> premises_ = std::make_shared<Premises>();
   // Before the control context: its pending accept holds a socket of one of these.
   std::vector<std::unique_ptr<IoThread>> io_;

@@ -13,6 +13,7 @@
 #include "parley/providers/pocketsphinx_asr.hpp"
 #include "parley/providers/simulated.hpp"
 #include "parley/providers/sqlite_history.hpp"
+#include "parley/providers/sqlite_reminders.hpp"
 #include "parley/providers/webrtc_vad.hpp"
 #include "parley/providers/wyoming_asr.hpp"
 #include "parley/providers/wyoming_tts.hpp"
@@ -45,6 +46,10 @@ engine::Registry built_in_engines() {
 std::shared_ptr<engine::ConversationStore> open_history(const config::HistorySettings& settings,
                                                         const std::shared_ptr<Metrics>& metrics) {
   return settings.enabled ? providers::open_sqlite_history(settings, metrics) : nullptr;
+}
+
+std::shared_ptr<engine::ReminderStore> open_reminders(const config::ReminderSettings& settings) {
+  return settings.file.empty() ? nullptr : providers::open_sqlite_reminders(settings.file);
 }
 
 std::unique_ptr<engine::ConversationArchive> open_archive(const config::HistorySettings& settings) {

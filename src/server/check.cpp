@@ -82,6 +82,18 @@ void print_history(const config::HistorySettings& history) {
             << history.max_turns_per_device << " turns a device\n";
 }
 
+void print_reminders(const config::ReminderSettings& reminders) {
+  std::cout << "timers   ";
+  if (reminders.file.empty()) {
+    std::cout << "in memory until the server stops (reminders.file is not set)";
+  } else {
+    std::error_code unknown;
+    if (std::filesystem::exists(reminders.file, unknown)) open_reminders(reminders);
+    std::cout << reminders.file.string();
+  }
+  std::cout << ", " << reminders.max_per_device << " a device\n";
+}
+
 void print_mcp_servers(const config::McpServers& servers) {
   if (servers.empty()) return;
   std::string keys;
@@ -105,6 +117,7 @@ int check(const std::filesystem::path& file, bool online) {
     std::cout << "limits   " << server.max_sessions << " sessions, " << server.max_connections_per_address
               << " connections an address\n";
     print_history(settings->history);
+    print_reminders(settings->reminders);
     print_mcp_servers(settings->mcp_servers);
     for (const auto& [device, runtime] : deployment.runtimes()) {
       print_profile(device, *runtime->profile);

@@ -88,6 +88,12 @@ Deployment::Deployment(std::shared_ptr<const config::Settings> settings, const e
     runtime->turn_log = shared.turn_log;
     runtime->conversations = shared.conversations;
     runtime->mcp_servers = shared.mcp_servers;
+    runtime->reminders = shared.reminders;
+    runtime->own_tools = std::make_shared<const mcp::OwnToolbox>(*settings_, profile);
+    for (const auto& [name, choice] : settings_->personas) {
+      if (choice.persona.empty()) continue;
+      runtime->personas[name] = std::make_shared<const dialogue::Persona>(choice.persona, profile.timezone);
+    }
     runtimes_[device] = std::move(runtime);
   };
   add("", settings_->profile);

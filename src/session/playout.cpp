@@ -194,6 +194,7 @@ void Playout::send_frame(TimePoint now) {
   wire_.metrics->frame_out(frame->size());
   wire_.connection->send_binary(std::move(*frame));
   if (!record_->first_frame) record_->first_frame = wire_.scheduler->now();
+  if (const auto begun = std::exchange(wire_.on_begun, nullptr)) begun();
   record_->last_frame = now;
 }
 

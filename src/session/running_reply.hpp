@@ -18,6 +18,7 @@ struct Session::RunningReply {
   std::shared_ptr<dialogue::ReplyInProgress> progress = std::make_shared<dialogue::ReplyInProgress>();
   asio::cancellation_signal stop;
   bool cancelled = false;
+  bool end_conversation = false;  ///< a tool asked for it
 };
 
 }  // namespace parley::session

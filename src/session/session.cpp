@@ -39,6 +39,8 @@ Session::Session(Wiring wiring)
       history_(wiring_.runtime->profile->session.max_history_turns,
                wiring_.runtime->profile->session.max_history_tokens),
       recalled_changed_(wiring_.executor),
+      persona_(wiring_.runtime->persona),
+      voice_(wiring_.runtime->profile->voice),
       timer_(wiring_.scheduler->make_timer()),
       message_rate_(kMessagesPerSecond, kMessageBurst),
       audio_rate_(1.0,
@@ -70,6 +72,7 @@ Task<> Session::run() {
                               {"framing", static_cast<int>(framing_)},
                               {"mcp", hello_.mcp}});
   if (wiring_.on_ready) wiring_.on_ready(self);
+  add_own_tools();
   recall();
   if (hello_.mcp) {
     tools_settled_ = false;
@@ -170,7 +173,9 @@ Task<> Session::set_up_tools(std::shared_ptr<Session> self) {
   }
   self->tools_settled_ = true;
   self->tools_changed_.notify();
-  if (self->ended_ || !listed) co_return;
+  if (self->ended_) co_return;
+  self->look_at_reminders();
+  if (!listed) co_return;
   log::info("tools listed", {{"session", self->id_}, {"tools", self->host_.tools()->tools.size()}});
   self->wiring_.runtime->engines.asr->warm_up(self->asr_request());
   self->refresh_status();
@@ -289,6 +294,10 @@ void Session::offend(std::string_view kind, const std::string& why) {
 void Session::post(turn::Event event) {
   if (ended_) return;
   events_.push_back(std::move(event));
+  wake();
+}
+
+void Session::wake() {
   // Never handled within the caller: it may be in the middle of what the event will take away.
   if (draining_ || std::exchange(drain_posted_, true)) return;
   asio::post(wiring_.executor, [self = shared_from_this()] {
@@ -306,7 +315,7 @@ bool Session::stale(const turn::Event& event) const {
 
 void Session::drain() {
   if (std::exchange(draining_, true)) return;
-  while (!events_.empty() && !ended_) {
+  while (!ended_ && (!events_.empty() || begin_announcement())) {
     const auto event = std::move(events_.front());
     events_.erase(events_.begin());
     if (stale(event)) continue;
@@ -320,6 +329,8 @@ void Session::drain() {
 void Session::tear_down(std::string_view why) {
   if (std::exchange(ended_, true)) return;
   timer_->cancel();
+  reminders_watch_.reset();
+  reminder_timer_.reset();
   if (ear_) ear_->close();
   if (reply_) perform(turn::CancelReply{});
   if (record_) {

@@ -1,4 +1,5 @@
 // What the turn machine asks for, carried out.
+#include <algorithm>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <utility>
@@ -16,6 +17,11 @@ constexpr Millis kDrain{300};
 constexpr int kMaxDrafts = 3;
 /// How long an answer waits for the turns of earlier sessions; then it goes without.
 constexpr Millis kRecallPatience{50};
+/// A device answers `tts stop` and its wake word with `listen start`, and who woke it is about to speak: so
+/// long nothing is announced.
+constexpr Millis kBreath{1'000};
+/// An announcement that could not be spoken is tried again then.
+constexpr Millis kAnnounceAgain{60'000};
 
 }  // namespace
 
@@ -58,6 +64,7 @@ Task<engine::AsrRequest> Session::asr_request_when_ready(std::shared_ptr<Session
 
 void Session::perform(const turn::StartListening& /*action*/) {
   start_listening(false);
+  announce_from_ = std::max(announce_from_, wiring_.scheduler->now() + kBreath);
   arm(wiring_.runtime->profile->session.no_voice_timeout, turn::NoVoiceTimedOut{});
 }
 
@@ -83,6 +90,7 @@ void Session::perform(const turn::BeginTurn& /*action*/) {
   timer_->cancel();
   record_ = std::make_shared<dialogue::TurnRecord>();
   user_text_.clear();
+  announced_ = false;
   refresh_status();
 }
 
@@ -139,6 +147,7 @@ dialogue::ReplyTools Session::reply_tools() {
   tools.tts = wiring_.runtime->engines.tts;
   tools.apology_clip = wiring_.runtime->apology_clip;
   tools.profile = wiring_.runtime->profile;
+  tools.voice = &voice_;
   tools.call = [this](const engine::ToolCall& call) { return host_.call(call); };
   tools.where = [this](std::string_view name) { return std::string(host_.where(name)); };
   return tools;
@@ -147,6 +156,7 @@ dialogue::ReplyTools Session::reply_tools() {
 void Session::perform(const turn::StartReply& action) {
   const auto reply = std::make_shared<RunningReply>();
   reply_ = reply;
+  announced_ = action.kind == turn::ReplyKind::announcement;
   reply->generation = action.generation;
   reply->kind = action.kind;
   reply->text = action.text;
@@ -159,6 +169,10 @@ void Session::perform(const turn::StartReply& action) {
   wire.executor = wiring_.executor;
   wire.timestamp = downlink_timestamp_;
   wire.earliest = tts_started_ + wiring_.runtime->profile->audio.start_lead;
+  if (action.kind == turn::ReplyKind::announcement) {
+    // What began to be said is said. Given back where that does not come about.
+    wire.on_begun = [claim = std::exchange(claim_, nullptr)] { claim->delivered(); };
+  }
   reply->playout = std::make_shared<Playout>(std::move(wire), wiring_.runtime->profile->audio, record_);
   reply->progress->voice = reply->playout;
   reply->progress->record = record_;
@@ -175,7 +189,7 @@ void Session::perform(const turn::StartReply& action) {
         turn::ReplyPlayed played;
         played.generation = reply->generation;
         const auto& result = reply->progress->result;
-        played.end_conversation = result.end_conversation;
+        played.end_conversation = result.end_conversation || reply->end_conversation;
         played.failed = result.failed || thrown != nullptr;
         played.why = thrown ? "the reply was interrupted by a defect" : result.why;
         self->post(std::move(played));
@@ -188,7 +202,10 @@ Task<> Session::run_reply(std::shared_ptr<Session> self, std::shared_ptr<Running
     co_await dialogue::answer(self->reply_tools(), self->chat_request(reply->text), reply->progress,
                               std::move(reply->draft));
   } else {
-    co_await dialogue::say(self->reply_tools(), reply->text, reply->progress);
+    auto tools = self->reply_tools();
+    // An apology is no reminder: it is tried again instead.
+    if (reply->kind == turn::ReplyKind::announcement) tools.apology_clip = nullptr;
+    co_await dialogue::say(std::move(tools), reply->text, reply->progress);
   }
   co_await reply->playout->finish();
 }
@@ -205,6 +222,9 @@ void Session::perform(const turn::CancelReply& /*action*/) {
 void Session::perform(const turn::EndTurn& action) {
   if (reply_) {
     remember(false);
+    if (reply_->kind == turn::ReplyKind::announcement && action.outcome == turn::Outcome::failed) {
+      announce_from_ = wiring_.scheduler->now() + kAnnounceAgain;
+    }
     reply_.reset();
   }
   drop_draft();
@@ -239,6 +259,7 @@ void Session::log_turn(const turn::EndTurn& end) {
   line["turn"] = end.generation;
   line["mode"] = protocol::to_string(machine_.mode());
   line["framing"] = static_cast<int>(framing_);
+  if (announced_) line["kind"] = "announcement";
   line["outcome"] = to_string(end.outcome);
   if (!end.why.empty()) line["why"] = end.why;
   if (wiring_.runtime->settings->log_private) {
@@ -253,6 +274,7 @@ void Session::log_turn(const turn::EndTurn& end) {
 }
 
 void Session::perform(const turn::Rest& /*action*/) {
+  announce_from_ = std::max(announce_from_, wiring_.scheduler->now() + kBreath);
   arm(wiring_.runtime->profile->session.idle_timeout, turn::IdleTimedOut{});
 }
 

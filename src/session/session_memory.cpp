@@ -51,7 +51,7 @@ Task<> Session::recalled(std::shared_ptr<Session> self, TimePoint until) {
 
 /// Asks the device how it is, where the persona wants to know; nobody waits for the answer.
 void Session::refresh_status() {
-  if (!wiring_.runtime->persona->wants_status() || asking_status_ || !link_ || !tools_settled_) return;
+  if (!persona_->wants_status() || asking_status_ || !link_ || !tools_settled_) return;
   if (host_.tools()->find_wire(kStatusTool) == nullptr) return;
   asking_status_ = true;
   asio::co_spawn(wiring_.executor, ask_status(shared_from_this()), asio::detached);
@@ -80,7 +80,7 @@ engine::ChatRequest Session::chat_request(const std::string& user_text) const {
   facts.tools = request.tools.get();
   facts.status = device_status_;
   facts.now = wiring_.runtime->wall_clock();
-  const auto persona = wiring_.runtime->persona->render(facts);
+  const auto persona = persona_->render(facts);
   request.messages = history_.request(persona.prompt, persona.aside, user_text);
   return request;
 }

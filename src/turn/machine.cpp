@@ -247,6 +247,17 @@ void Machine::handle(const ReplyPlayed& event) {
   settle(realtime() && microphone_open_);
 }
 
+bool Machine::can_announce() const {
+  const bool awaits_voice = state_ == State::listening && mode_ != ListenMode::manual;
+  return !closing_ && (state_ == State::idle || awaits_voice);
+}
+
+void Machine::handle(const AnnouncementDue& event) {
+  if (!can_announce()) return;
+  begin_turn();
+  reply(ReplyKind::announcement, event.text);
+}
+
 void Machine::say_farewell(std::string why) {
   close_after_turn_ = true;
   close_code_ = 1000;

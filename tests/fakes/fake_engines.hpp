@@ -175,9 +175,11 @@ class FakeTts final : public engine::TtsProvider {
   std::string error;
   bool silent = false;
   std::vector<std::string> spoken;
+  std::vector<std::string> voices;  ///< asked for, one each
 
   Task<Result<std::unique_ptr<engine::TtsStream>>> speak(engine::TtsRequest request) override {
     spoken.push_back(request.text);
+    voices.push_back(request.voice);
     const auto length = per_character * static_cast<int>(request.text.size());
     co_return std::unique_ptr<engine::TtsStream>(
         std::make_unique<Stream>(*this, length, co_await asio::this_coro::executor));

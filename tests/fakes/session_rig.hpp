@@ -46,6 +46,15 @@ class SessionRig : public testing::Test {
     runtime->persona =
         std::make_shared<const dialogue::Persona>(settings->profile.persona, settings->profile.timezone);
     runtime->conversations = conversations;
+    if (reminders) {
+      runtime->reminders = reminders;
+      runtime->own_tools = std::make_shared<const mcp::OwnToolbox>(*settings, settings->profile);
+      for (const auto& [name, choice] : settings->personas) {
+        if (choice.persona.empty()) continue;
+        runtime->personas[name] =
+            std::make_shared<const dialogue::Persona>(choice.persona, settings->profile.timezone);
+      }
+    }
     runtime->wall_clock = [this] { return wall_time; };
     runtime->engines = {std::make_shared<FakeVad>(), asr, llm, tts};
     runtime->metrics = metrics;
@@ -117,6 +126,7 @@ class SessionRig : public testing::Test {
   std::shared_ptr<MemoryTurnLog> turn_log = std::make_shared<MemoryTurnLog>();
   std::shared_ptr<const audio::Pcm> apology_clip;
   std::shared_ptr<engine::ConversationStore> conversations;
+  std::shared_ptr<mcp::ReminderBook> reminders;             ///< null: no own tools
   WallTime wall_time{std::chrono::seconds(1'741'100'700)};  ///< Tuesday, 2025-03-04 15:05 UTC
   std::shared_ptr<FakeConnection> connection;
   std::shared_ptr<session::Session> session;

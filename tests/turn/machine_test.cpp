@@ -67,6 +67,47 @@ TEST_F(MachineTest, AnAutomaticTurnRunsFromSpeechToRest) {
   EXPECT_EQ(machine.state(), State::idle);
 }
 
+TEST_F(MachineTest, AnAnnouncementIsATurnOfItsOwn) {
+  EXPECT_TRUE(machine.can_announce());
+  EXPECT_THAT(on(AnnouncementDue{"tea"}), ElementsAre("begin 1", "tts start", "reply tea", "deaf"));
+  EXPECT_FALSE(machine.can_announce());
+  EXPECT_TRUE(on(AnnouncementDue{"again"}).empty());
+  EXPECT_THAT(on(played()), ElementsAre("tts stop", "completed 1", "deaf", "rest"));
+}
+
+TEST_F(MachineTest, AnAnnouncementWaitsForWhoeverSpeaks) {
+  on(ListenStarted{ListenMode::automatic});
+  EXPECT_TRUE(machine.can_announce());
+  on(SpeechBegan{});
+  EXPECT_TRUE(on(AnnouncementDue{"tea"}).empty());
+  on(SpeechEnded{});
+  EXPECT_TRUE(on(AnnouncementDue{"tea"}).empty());
+  on(heard("hello"));
+  EXPECT_TRUE(on(AnnouncementDue{"tea"}).empty());
+  on(played());
+  EXPECT_THAT(on(AnnouncementDue{"tea"}), ElementsAre("begin 2", "tts start", "reply tea", "deaf"));
+  EXPECT_THAT(on(AbortRequested{}), ElementsAre("cancel reply", "tts stop", "interrupted 2", "deaf", "rest"));
+}
+
+TEST_F(MachineTest, NothingIsAnnouncedIntoAButtonThatIsHeldDown) {
+  on(ListenStarted{ListenMode::manual});
+  EXPECT_FALSE(machine.can_announce());
+  EXPECT_TRUE(on(AnnouncementDue{"tea"}).empty());
+}
+
+TEST_F(MachineTest, InRealtimeAnAnnouncementCanBeTalkedOver) {
+  on(ListenStarted{ListenMode::realtime});
+  EXPECT_THAT(on(AnnouncementDue{"tea"}), ElementsAre("begin 1", "tts start", "reply tea", "guard"));
+  EXPECT_THAT(on(played()), ElementsAre("tts stop", "completed 1", "listen"));
+}
+
+TEST_F(MachineTest, NothingIsAnnouncedByAServerThatStops) {
+  on(ListenStarted{ListenMode::automatic});
+  on(SpeechBegan{});
+  on(ShutdownRequested{});
+  EXPECT_FALSE(machine.can_announce());
+}
+
 TEST_F(MachineTest, APartialThatStandsIsDraftedWhileItsUtteranceRuns) {
   EXPECT_TRUE(on(PartialStood{0, "early"}).empty());
   on(ListenStarted{ListenMode::automatic});
@@ -275,6 +316,7 @@ TEST(MachinePropertyTest, EveryStartHasItsStopWhateverHappens) {
           ReplyPlayed{generation, random() % 9 == 0, random() % 5 == 0, "w"},
           NoVoiceTimedOut{},
           IdleTimedOut{},
+          AnnouncementDue{"a"},
           SpeechBegan{}};
       carry_out(events[random() % events.size()]);
       if (HasFatalFailure()) FAIL() << "run " << run << " step " << step;

@@ -53,6 +53,7 @@ Task<Result<>> converse(device::Device& device, const DeviceOptions& options,
     const auto answered = co_await device.turn(std::move(utterance));
     if (!answered) co_return answered.error();
   }
+  if (options.stay > Millis(0)) co_return co_await device.stay(options.stay);
   co_return Result<>();
 }
 

@@ -80,6 +80,9 @@ DeviceOptions parse_device_options(int argc, const char* const* argv, std::optio
   app.add_option("--timeout", timeout, "Longest silence of the server in s while an answer is awaited")
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
+  double stay = 0;
+  app.add_option("--stay", stay, "Longest time in s to wait at the end for the server to speak by itself")
+      ->check(CLI::Range(0.0, 86'400.0));
   bool no_dtx = false;
   app.add_flag("--no-dtx", no_dtx, "Sends silence in full instead of 1-byte packets");
   app.add_flag("--json", options.json, "One JSON object a line instead of the timeline");
@@ -89,7 +92,7 @@ DeviceOptions parse_device_options(int argc, const char* const* argv, std::optio
     if (!parsed) throw CLI::ValidationError(parsed.error().message);
     device.url = *parsed;
     options.speech = in_order(app, says, wavs);
-    complain_if(options.speech.empty() && options.wake.empty(),
+    complain_if(options.speech.empty() && options.wake.empty() && stay == 0,
                 "nothing to say: give --say TEXT or --wav FILE");
     complain_if(device.talk_over && (mode != "realtime" || !*interrupt),
                 "--talk-over needs --mode realtime and --interrupt-after MS");
@@ -104,6 +107,7 @@ DeviceOptions parse_device_options(int argc, const char* const* argv, std::optio
   device.mode = modes.at(mode);
   device.frame = Millis(frame);
   device.dtx = !no_dtx;
+  options.stay = Millis(static_cast<Millis::rep>(stay * 1000));
   device.reply_timeout = Millis(static_cast<Millis::rep>(timeout * 1000));
   if (*interrupt) device.interrupt_after = Millis(interrupt_after);
   return options;

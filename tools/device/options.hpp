@@ -24,6 +24,7 @@ struct DeviceOptions {
   std::size_t tool_page = device::kToolPage;
   std::filesystem::path noise;
   double snr_db = 15;
+  Millis stay{0};  ///< at the end; 0: not at all
   std::filesystem::path reply_wav;
   bool json = false;
 };

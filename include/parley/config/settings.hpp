@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -94,6 +95,17 @@ struct NoiseSettings {
   friend bool operator==(const NoiseSettings&, const NoiseSettings&) = default;
 };
 
+/// Parley's own tools, by the names that `tools.disabled` knows.
+inline constexpr std::array<std::string_view, 9> kOwnTools = {
+    "get_time",         "set_timer",    "set_reminder",   "list_reminders", "cancel_reminder",
+    "end_conversation", "switch_voice", "switch_persona", "what_can_you_do"};
+
+struct ToolSettings {
+  std::vector<std::string> disabled;  ///< of kOwnTools
+
+  friend bool operator==(const ToolSettings&, const ToolSettings&) = default;
+};
+
 struct SessionSettings {
   Millis idle_timeout = 10min;    ///< nothing said and nothing played: farewell and close; 0: never
   Millis no_voice_timeout = 60s;  ///< listening without speech: farewell and close; 0: never
@@ -102,6 +114,11 @@ struct SessionSettings {
   std::string not_understood =
       "Sorry, I did not understand that.";  ///< to speech that is no command; empty: none
   std::string apology = "Sorry, something went wrong.";
+  // Spoken when its time has come; {name} is the timer's name, {text} what to remind of …
+  std::string timer_phrase = "Your timer is up.";
+  std::string named_timer_phrase = "Your {name} timer is up.";
+  std::string reminder_phrase = "Reminder: {text}.";
+  std::string late_phrase = "This was for {time}.";  ///< … said first where that was a while ago
   Millis tool_timeout = 30s;
   Millis slow_tool_after = 1500ms;                       ///< a tool that takes longer is announced; 0: never
   std::string slow_tool_phrase = "One moment, please.";  ///< said then, once a turn; empty: nothing
@@ -151,6 +168,7 @@ struct Profile {
   DetectorSettings detector;
   NoiseSettings noise;
   SessionSettings session;
+  ToolSettings tools;
 
   friend bool operator==(const Profile&, const Profile&) = default;
 };
@@ -165,6 +183,25 @@ struct HistorySettings {
 
   friend bool operator==(const HistorySettings&, const HistorySettings&) = default;
 };
+
+/// Timers and reminders (mcp/reminder_book).
+struct ReminderSettings {
+  std::filesystem::path file;  ///< empty: in memory, until the server stops
+  std::size_t max_per_device = 50;
+
+  friend bool operator==(const ReminderSettings&, const ReminderSettings&) = default;
+};
+
+/// Whom a person may ask to talk to.
+struct PersonaChoice {
+  std::string persona;  ///< as Profile::persona; empty: the device's own
+  std::string voice;    ///< as Profile::voice; empty: the device's own
+
+  friend bool operator==(const PersonaChoice&, const PersonaChoice&) = default;
+};
+
+/// What goes back to the device's own persona and voice.
+inline constexpr std::string_view kOwnChoice = "default";
 
 struct EngineBlock {
   std::string name;
@@ -181,6 +218,9 @@ struct Settings {
   std::filesystem::path turn_log;  ///< empty: none
   HistorySettings history;
   McpServers mcp_servers;
+  ReminderSettings reminders;
+  std::map<std::string, PersonaChoice> personas;  ///< by the name that a person says
+  std::map<std::string, std::string> voices;      ///< the same; the voice as its engine calls it
   std::map<std::string, EngineBlock> engines;
   Profile profile;                         ///< for every device …
   std::map<std::string, Profile> devices;  ///< … but these, by Device-Id in lower case

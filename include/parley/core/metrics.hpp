@@ -35,6 +35,8 @@ class Metrics {
   void worker_jobs(std::size_t pending);
   /// A turn that the history does not keep. `reason`: queue_full, write_failed, stopped.
   void history_lost(std::string_view reason);
+  /// `event`: set, cancelled, announced, not_stored.
+  void reminder(std::string_view event);
 
   /// Prometheus text format.
   std::string text() const;

@@ -19,6 +19,10 @@ class TimeZone {
   static TimeZone parse(const std::string& name, const std::string& content);
 
   std::tm local(WallTime now) const;
+  /// When the clocks there show that; years to seconds are read, and must be those of a real date and time.
+  /// Of a time that comes twice the first, and one that is skipped is read as if the clocks had not been
+  /// changed yet (RFC 5545, section 3.3.5).
+  WallTime moment(const std::tm& local) const;
 
  private:
   TimeZone() = default;

@@ -58,6 +58,9 @@ class Device {
   /// Says one utterance and hears the answer to its end. Errc::timeout: no answer; Errc::closed: connection
   /// lost.
   Task<Result<>> turn(Utterance utterance);
+  /// Says nothing; when the server speaks by itself, hears it out. Without an error after `limit`, where it
+  /// says nothing.
+  Task<Result<>> stay(Millis limit);
   /// Closes the connection.
   void close();
 

@@ -46,6 +46,8 @@ struct ReplyTools {
   /// Played where the voice itself fails: the apology, synthesised beforehand; may be empty.
   std::shared_ptr<const audio::Pcm> apology_clip;
   const config::Profile* profile = nullptr;
+  /// Instead of the profile's, where not null; read for each sentence.
+  const std::string* voice = nullptr;
 };
 
 struct ReplyResult {

@@ -23,6 +23,8 @@ std::shared_ptr<const audio::Pcm> embedded_voice(const std::string& text);
 /// Where conversations are kept; null where they are not. Throws Failure as providers/sqlite_history does.
 std::shared_ptr<engine::ConversationStore> open_history(const config::HistorySettings& settings,
                                                         const std::shared_ptr<Metrics>& metrics);
+/// Where timers and reminders are kept; null: in memory. Throws Failure as providers/sqlite_reminders does.
+std::shared_ptr<engine::ReminderStore> open_reminders(const config::ReminderSettings& settings);
 /// The file that `settings` name, which has to exist.
 std::unique_ptr<engine::ConversationArchive> open_archive(const config::HistorySettings& settings);
 

@@ -21,6 +21,7 @@ class Deployment {
     std::shared_ptr<session::TurnLog> turn_log;
     std::shared_ptr<engine::ConversationStore> conversations;  ///< null: none
     std::shared_ptr<mcp::RemoteServers> mcp_servers;           ///< null: none
+    std::shared_ptr<mcp::ReminderBook> reminders;              ///< null: none, and no own tools
     /// Speaks without any configured engine, for the apology when the voice is down; null where it cannot.
     std::function<std::shared_ptr<const audio::Pcm>(const std::string& text)> synthesize;
   };

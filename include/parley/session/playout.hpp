@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,8 @@ class Playout final : public dialogue::Voice, public std::enable_shared_from_thi
     std::shared_ptr<std::uint32_t> timestamp;
     /// The first frame does not leave before: the device is still clearing its queue.
     TimePoint earliest = TimePoint::min();
+    /// Called once, when the first frame leaves; may be empty.
+    std::function<void()> on_begun = nullptr;
   };
 
   Playout(Wire wire, const config::AudioSettings& settings, std::shared_ptr<dialogue::TurnRecord> record);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -15,6 +16,7 @@
 #include "parley/engine/llm.hpp"
 #include "parley/engine/tts.hpp"
 #include "parley/engine/vad.hpp"
+#include "parley/mcp/own_tools.hpp"
 #include "parley/mcp/remote_server.hpp"
 #include "parley/session/turn_log.hpp"
 
@@ -42,6 +44,10 @@ struct Runtime {
   std::shared_ptr<engine::ConversationStore> conversations;
   /// Where other tools than the device's are; may be null.
   std::shared_ptr<mcp::RemoteServers> mcp_servers;
+  std::shared_ptr<mcp::ReminderBook> reminders;      ///< null: none, and no own tools
+  std::shared_ptr<const mcp::OwnToolbox> own_tools;  ///< null: none
+  /// Those of Settings::personas that have a text, in the profile's zone.
+  std::map<std::string, std::shared_ptr<const dialogue::Persona>> personas;
   /// Never null.
   std::function<WallTime()> wall_clock = std::chrono::system_clock::now;
 };

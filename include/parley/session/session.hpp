@@ -74,6 +74,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void offend(std::string_view kind, const std::string& why);
   /// Queues an event for the machine; it is handled when the current handler is done.
   void post(turn::Event event);
+  /// Has drain() called soon.
+  void wake();
   void drain();
   bool stale(const turn::Event& event) const;
   template <class Work>
@@ -118,6 +120,14 @@ class Session : public std::enable_shared_from_this<Session> {
   void connect_engines();
   static Task<engine::AsrRequest> asr_request_when_ready(std::shared_ptr<Session> self);
 
+  // session_own_tools.cpp: what the own tools may do, and what is said when its time has come
+  class OwnControl;
+  void add_own_tools();
+  /// The soonest reminder may be another one; arms the timer for it.
+  void look_at_reminders();
+  /// Whether an announcement was posted.
+  bool begin_announcement();
+
   struct RunningReply;
   static Task<> run_reply(std::shared_ptr<Session> self, std::shared_ptr<RunningReply> reply);
 
@@ -131,6 +141,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool drain_posted_ = false;
   bool ended_ = false;
   std::shared_ptr<Ear> ear_;
+  std::shared_ptr<mcp::SessionControl> own_control_;
   std::unique_ptr<mcp::DeviceLink> link_;
   mcp::Host host_;
   bool tools_settled_ = true;   ///< false while they are being listed
@@ -146,7 +157,15 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<RunningReply> reply_;
   std::shared_ptr<dialogue::TurnRecord> record_;
   std::string user_text_;
-  std::unique_ptr<Timer> timer_;  ///< hello, then the silence that the machine waits for
+  std::shared_ptr<const dialogue::Persona> persona_;
+  std::string voice_;
+  std::optional<WallTime> next_reminder_;
+  std::unique_ptr<Timer> reminder_timer_;  ///< where there are own tools
+  std::shared_ptr<void> reminders_watch_;
+  bool announced_ = false;                           ///< by the turn that runs
+  TimePoint announce_from_{};                        ///< nothing is announced before
+  std::shared_ptr<mcp::ReminderBook::Claim> claim_;  ///< of the announcement that was posted
+  std::unique_ptr<Timer> timer_;                     ///< hello, then the silence that the machine waits for
   std::shared_ptr<std::uint32_t> downlink_timestamp_ = std::make_shared<std::uint32_t>(1);
   TimePoint tts_started_{};
   TimePoint tts_stopped_{};

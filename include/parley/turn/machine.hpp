@@ -57,6 +57,10 @@ struct ReplyPlayed {
   bool failed = false;
   std::string why;  ///< of a failure
 };
+/// Something is to be said that nobody asked for just now. Ignored where can_announce() is false.
+struct AnnouncementDue {
+  std::string text;
+};
 struct NoVoiceTimedOut {};
 struct IdleTimedOut {};
 /// The server stops: what runs may end, nothing new begins.
@@ -64,7 +68,7 @@ struct ShutdownRequested {};
 
 using Event = std::variant<ListenStarted, ListenStopped, WakeWordHeard, AbortRequested, SpeechBegan,
                            SpeechEnded, PartialStood, Recognised, RecognitionFailed, ReplyPlayed,
-                           NoVoiceTimedOut, IdleTimedOut, ShutdownRequested>;
+                           AnnouncementDue, NoVoiceTimedOut, IdleTimedOut, ShutdownRequested>;
 
 // --- what to do about it, in this order -------------------------------------------------------------
 /// Hear what comes from now on as the beginning of a new utterance.
@@ -102,6 +106,7 @@ enum class ReplyKind {
   not_understood,
   apology,
   farewell,
+  announcement,  ///< of a reminder
 };
 struct StartReply {
   Generation generation;
@@ -142,6 +147,8 @@ class Machine {
   Generation generation() const { return generation_; }
   protocol::ListenMode mode() const { return mode_; }
   bool closing() const { return closing_; }
+  /// Nobody is being heard or answered, and no button is held down to speak.
+  bool can_announce() const;
 
  private:
   void handle(const ListenStarted& event);
@@ -154,6 +161,7 @@ class Machine {
   void handle(const Recognised& event);
   void handle(const RecognitionFailed& event);
   void handle(const ReplyPlayed& event);
+  void handle(const AnnouncementDue& event);
   void handle(const NoVoiceTimedOut& event);
   void handle(const IdleTimedOut& event);
   void handle(const ShutdownRequested& event);
