@@ -6,10 +6,8 @@
 #include <deque>
 #include <utility>
 
-#include "mcp/oauth/authorization_request.hpp"
-#include "mcp/oauth/client_assertion.hpp"
+#include "mcp/oauth/grants.hpp"
 #include "mcp/oauth/scopes.hpp"
-#include "mcp/oauth/token.hpp"
 #include "parley/core/async_event.hpp"
 #include "parley/core/deadline.hpp"
 #include "parley/core/log.hpp"
@@ -26,35 +24,6 @@ constexpr std::int64_t kMargin = 30;  // seconds
 constexpr std::size_t kMaxRenewals = 3;
 constexpr Duration kRenewalWindow = 60s;
 constexpr const char* kOfflineAccess = "offline_access";
-
-void check_settings(const OAuthSettings& settings, const std::string& server_url) {
-  const auto refuse = [](const std::string& why) { throw Failure(Error(Errc::configuration, why)); };
-  const auto server = net::parse_url(server_url);
-  if (!server || server->has_fragment) refuse("the server's address is not usable with OAuth");
-  if (server->scheme != "https" && !server->is_loopback() && !settings.allow_private_network)
-    refuse("tokens are sent encrypted alone: the server's address has to begin with https");
-  if (!settings.client_metadata_url.empty()) {
-    const auto document = net::parse_url(settings.client_metadata_url);
-    if (!document || document->scheme != "https" || document->path == "/")
-      refuse("client_metadata_url has to be an https address with a path");
-  }
-  if (!net::parse_url(settings.redirect_uri)) refuse("redirect_uri has to be an http or https address");
-  const bool has_secret = !settings.client_secret.empty();
-  if (has_secret && settings.client_id.empty()) refuse("client_secret needs a client_id");
-  if (settings.grant == Grant::client_credentials && settings.client_id.empty())
-    refuse("client_credentials needs a client_id");
-  if (settings.grant == Grant::client_credentials && !has_secret && settings.private_key.empty())
-    refuse("client_credentials needs a client_secret or a private_key");
-  const bool needs_secret =
-      settings.client_auth == ClientAuth::basic || settings.client_auth == ClientAuth::post;
-  if (needs_secret && !has_secret) refuse("this way to authenticate needs a client_secret");
-  if (settings.client_auth == ClientAuth::private_key_jwt && settings.private_key.empty())
-    refuse("private_key_jwt needs a private_key");
-  if (!settings.private_key.empty()) {
-    const auto tried = client_assertion(settings.private_key, "", "", 0);
-    if (!tried) throw Failure(tried.error());
-  }
-}
 
 Fetcher::Reach reach_of(const OAuthSettings& settings, const std::string& server_url) {
   if (settings.allow_private_network) return Fetcher::Reach::anywhere;
@@ -78,7 +47,8 @@ class OAuthAuthorization final : public OAuth, public std::enable_shared_from_th
         store_(std::move(store)),
         interaction_(std::move(interaction)),
         wall_clock_(std::move(wall_clock)),
-        fetcher_(executor_, scheduler_, reach_of(settings_, server_url_), settings_.timeout) {}
+        fetcher_(executor_, scheduler_, reach_of(settings_, server_url_), settings_.timeout),
+        grants_(fetcher_, settings_, interaction_.get(), wall_clock_) {}
 
   Task<Result<std::optional<std::string>>> header() override {
     const auto self = shared_from_this();
@@ -156,9 +126,9 @@ class OAuthAuthorization final : public OAuth, public std::enable_shared_from_th
     if (!held || !*held) return held;
     const auto& client = (*held)->client;
     const bool other_issuer = !settings_.issuer.empty() && (*held)->issuer != settings_.issuer;
-    const bool other_client =
-        settings_.client_id.empty() ? !client.registered && client.id != settings_.client_metadata_url
-                                    : client.registered || client.id != settings_.client_id;
+    const bool other_client = settings_.client_id.empty()
+                                  ? !client.registered && client.id != settings_.client_metadata_url
+                                  : client.registered || client.id != settings_.client_id;
     if (other_issuer || (other_client && !client.id.empty())) return std::optional<OAuthCredentials>();
     return held;
   }
@@ -169,12 +139,14 @@ class OAuthAuthorization final : public OAuth, public std::enable_shared_from_th
     return held.expires_at - kMargin <= wall_clock_();
   }
 
-  Task<> keep(OAuthCredentials held) {
-    const auto saved = co_await store_->save(server_url_, std::move(held));
+  /// It is in force also where it cannot be written.
+  Task<Result<>> keep(OAuthCredentials held) {
+    auto saved = co_await store_->save(server_url_, std::move(held));
     if (!saved) {
       log::warn("cannot keep the credentials for an MCP server; they are lost at the next start",
                 {{"server", settings_.name}, {"why", saved.error().message}});
     }
+    co_return saved;
   }
 
   Task<> drop_tokens(OAuthCredentials held, bool client_too) {
@@ -189,11 +161,6 @@ class OAuthAuthorization final : public OAuth, public std::enable_shared_from_th
     return {Errc::unauthorized, why + "; run `parley mcp login " + settings_.name + "`"};
   }
 
-  OAuthClient configured(OAuthClient client) const {
-    if (client.id == settings_.client_id && !client.registered) client.secret = settings_.client_secret;
-    return client;
-  }
-
   // --- ways to new tokens --------------------------------------------------------------------------
 
   /// The token is about to expire.
@@ -203,13 +170,9 @@ class OAuthAuthorization final : public OAuth, public std::enable_shared_from_th
     if (!*held || !is_due(**held)) co_return Result<>();
     const auto server = co_await server_metadata(fetcher_, (*held)->issuer);
     if (!server) co_return server.error();
-    if (settings_.grant == Grant::client_credentials) {
-      Discovered place;
-      place.server = *server;
-      place.resource.resource = (*held)->resource;
-      co_return co_await take_for_itself(place, (*held)->scope);
-    }
-    co_return co_await refresh(*server, **held);
+    if (settings_.grant == Grant::authorization_code) co_return co_await refresh(*server, **held);
+    const auto granted = co_await grants_.by_client_credentials(*server, (*held)->resource, (*held)->scope);
+    co_return co_await take(granted);
   }
 
   Task<Result<>> renew_refused(int status, Challenge challenge) {
@@ -224,8 +187,7 @@ class OAuthAuthorization final : public OAuth, public std::enable_shared_from_th
       co_return Error(Errc::unauthorized,
                       "the server demands what was granted already: " + one_line(challenge.scope));
     }
-    if (!may_renew())
-      co_return Error(Errc::unauthorized, "the server refuses one new token after the other");
+    if (!may_renew()) co_return Error(Errc::unauthorized, "the server refuses one new token after the other");
     const bool refreshable = !step_up && *held && !(*held)->refresh_token.empty();
     if (settings_.grant == Grant::authorization_code && !interaction_ && !refreshable) {
       if (step_up && *held) co_await want(**held, challenge.scope);
@@ -247,7 +209,7 @@ class OAuthAuthorization final : public OAuth, public std::enable_shared_from_th
       // Only where the refresh token is gone, somebody has to agree anew.
       if (*held && !(*held)->refresh_token.empty()) co_return refreshed;
     }
-    auto result = co_await obtain(*place, scope_for(*place, challenge, *held));
+    auto result = co_await obtain(*place, scope_for(*place, challenge, *held), *held);
     if (result) renewed();
     co_return result;
   }
@@ -259,7 +221,9 @@ class OAuthAuthorization final : public OAuth, public std::enable_shared_from_th
     if (!place) co_return place.error();
     const auto held = co_await moved_to(*place);
     if (!held) co_return held.error();
-    co_return co_await obtain(*place, scope_for(*place, *challenge, *held));
+    auto obtained = co_await obtain(*place, scope_for(*place, *challenge, *held), *held);
+    // What is not on the disk is gone with this program.
+    co_return obtained ? kept_ : obtained;
   }
 
   /// What the server says to a request without credentials.
@@ -328,115 +292,39 @@ class OAuthAuthorization final : public OAuth, public std::enable_shared_from_th
     co_await keep(std::move(held));
   }
 
-  Task<Result<>> obtain(const Discovered& place, std::string scope) {
-    if (settings_.grant == Grant::client_credentials) co_return co_await take_for_itself(place, scope);
+  Task<Result<>> obtain(const Discovered& place, std::string scope, std::optional<OAuthCredentials> held) {
+    if (settings_.grant == Grant::client_credentials) {
+      const auto granted =
+          co_await grants_.by_client_credentials(place.server, place.resource.resource, scope);
+      co_return co_await take(granted);
+    }
     if (!interaction_) co_return login_needed("the authorization has ended");
-    co_return co_await ask_the_person(place, std::move(scope));
-  }
-
-  Task<Result<>> take_for_itself(const Discovered& place, std::string scope) {
-    OAuthClient client;
-    client.id = settings_.client_id;
-    net::FormFields fields{{"grant_type", "client_credentials"}, {"resource", place.resource.resource}};
-    if (!scope.empty()) fields.emplace_back("scope", scope);
-    auto answer = co_await request_tokens(fetcher_, settings_, place.server, configured(client),
-                                          std::move(fields), wall_clock_());
-    if (!answer.tokens) co_return answer.tokens.error();
-    co_await take(place.server, place.resource.resource, client, *answer.tokens, scope);
-    co_return Result<>();
-  }
-
-  Task<Result<>> ask_the_person(const Discovered& place, std::string scope) {
-    const auto& server = place.server;
-    const auto& resource = place.resource.resource;
-    if (!server.pkce) {
-      co_return Error(Errc::unsupported, "the authorization server " + one_line(server.issuer) +
-                                             " does not protect codes (PKCE with S256)");
-    }
-    if (server.authorization_endpoint.empty())
-      co_return Error(Errc::unsupported, "the authorization server asks no person for permission");
-    const auto client = co_await client_for(server, scope);
-    if (!client) co_return client.error();
-    const auto request =
-        make_authorization_request(server, *client, settings_.redirect_uri, scope, resource);
-    const auto callback = co_await interaction_->authorize(request.url, request.redirect_uri);
-    if (!callback) co_return callback.error();
-    const auto code = read_callback(request, *callback);
-    if (!code) co_return code.error();
-    auto answer = co_await request_tokens(fetcher_, settings_, server, configured(*client),
-                                          {{"grant_type", "authorization_code"},
-                                           {"code", *code},
-                                           {"redirect_uri", request.redirect_uri},
-                                           {"code_verifier", request.verifier},
-                                           {"resource", resource}},
-                                          wall_clock_());
-    if (!answer.tokens) {
-      const auto held = usable();
-      if (answer.client_is_gone && client->registered && held && *held) co_await drop_tokens(**held, true);
-      co_return answer.tokens.error();
-    }
-    co_await take(server, resource, *client, *answer.tokens, scope);
-    co_return Result<>();
-  }
-
-  /// Registered beforehand, by a document, or now: in this order (client-registration).
-  Task<Result<OAuthClient>> client_for(const ServerMetadata& server, std::string scope) {
-    OAuthClient client;
-    if (!settings_.client_id.empty()) {
-      client.id = settings_.client_id;
-      co_return client;
-    }
-    if (server.metadata_documents && !settings_.client_metadata_url.empty()) {
-      client.id = settings_.client_metadata_url;
-      co_return client;
-    }
-    const auto held = usable();
-    if (!held) co_return held.error();
-    if (*held && (*held)->issuer == server.issuer && (*held)->client.registered) {
-      client = (*held)->client;
-      const bool expired = client.secret_expires_at != 0 && client.secret_expires_at <= wall_clock_();
-      if (!expired && client.redirect_uri == settings_.redirect_uri) co_return client;
-    }
-    if (server.registration_endpoint.empty()) {
-      co_return Error(Errc::configuration, "the authorization server " + one_line(server.issuer) +
-                                               " registers no clients: register Parley there and set client_id");
-    }
-    co_return co_await register_client(fetcher_, server, settings_.redirect_uri, std::move(scope));
+    const auto granted = co_await grants_.by_person(place, std::move(scope), held);
+    // So that the next login registers anew.
+    if (granted.client_is_gone && held && held->client.registered) co_await drop_tokens(*held, true);
+    co_return co_await take(granted);
   }
 
   Task<Result<>> refresh(const ServerMetadata& server, OAuthCredentials held) {
-    auto answer = co_await request_tokens(fetcher_, settings_, server, configured(held.client),
-                                          {{"grant_type", "refresh_token"},
-                                           {"refresh_token", held.refresh_token},
-                                           {"resource", held.resource}},
-                                          wall_clock_());
-    if (answer.tokens) {
-      if (answer.tokens->refresh_token.empty()) answer.tokens->refresh_token = held.refresh_token;
-      co_await take(server, held.resource, held.client, *answer.tokens, held.scope);
-      co_return Result<>();
-    }
-    if (!answer.grant_is_gone && !answer.client_is_gone) co_return answer.tokens.error();
+    const auto granted = co_await grants_.by_refresh_token(server, held);
+    if (granted.credentials || !(granted.grant_is_gone || granted.client_is_gone))
+      co_return co_await take(granted);
     const auto now = usable();
     // Another process may have used that refresh token, and kept its successor.
     if (now && *now && (*now)->refresh_token != held.refresh_token) co_return Result<>();
+    const auto why = granted.credentials.error();
     log::warn("the authorization for an MCP server has ended",
-              {{"server", settings_.name}, {"why", answer.tokens.error().message}});
-    co_await drop_tokens(std::move(held), answer.client_is_gone);
-    co_return answer.tokens.error();
+              {{"server", settings_.name}, {"why", why.message}});
+    co_await drop_tokens(std::move(held), granted.client_is_gone);
+    co_return why;
   }
 
-  Task<> take(const ServerMetadata& server, std::string resource, OAuthClient client, Tokens tokens,
-              std::string asked_scope) {
-    OAuthCredentials held;
-    held.issuer = server.issuer;
-    held.resource = std::move(resource);
-    held.client = std::move(client);
-    held.access_token = std::move(tokens.access_token);
-    held.refresh_token = std::move(tokens.refresh_token);
-    held.expires_at = tokens.expires_at;
-    held.scope = tokens.scope.empty() ? std::move(asked_scope) : std::move(tokens.scope);
-    co_await keep(std::move(held));
-    log::info("a new token for an MCP server", {{"server", settings_.name}, {"issuer", server.issuer}});
+  Task<Result<>> take(const Granted& granted) {
+    if (!granted.credentials) co_return granted.credentials.error();
+    log::info("a new token for an MCP server",
+              {{"server", settings_.name}, {"issuer", granted.credentials->issuer}});
+    kept_ = co_await keep(*granted.credentials);
+    co_return Result<>();
   }
 
   // --- limits --------------------------------------------------------------------------------------
@@ -456,6 +344,8 @@ class OAuthAuthorization final : public OAuth, public std::enable_shared_from_th
   std::shared_ptr<Interaction> interaction_;
   WallClock wall_clock_;
   Fetcher fetcher_;
+  Grants grants_;
+  Result<> kept_;  ///< whether the last tokens were written
   std::shared_ptr<Flight> flight_;
   std::deque<TimePoint> renewals_;  ///< after refusals
 };

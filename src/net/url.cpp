@@ -72,6 +72,7 @@ std::optional<Url> parse_url(const std::string& text) {
   url.host = lower(part(parsed.get(), CURLUPART_HOST));
   const auto port = part(parsed.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT);
   std::from_chars(port.data(), port.data() + port.size(), url.port);
+  url.has_port = !part(parsed.get(), CURLUPART_PORT).empty();
   url.path = part(parsed.get(), CURLUPART_PATH);
   url.query = part(parsed.get(), CURLUPART_QUERY);
   url.has_fragment = text.find('#') != std::string::npos;

@@ -26,7 +26,8 @@ struct OAuthSettings {
   Grant grant = Grant::authorization_code;
   std::string client_id;  ///< where Parley was registered beforehand; empty: it is not
   std::string client_secret;
-  /// The authorization server to use: the one that knows `client_id`. Empty: the one that the MCP server names.
+  /// The authorization server to use: the one that knows `client_id`. Empty: the one that the MCP server
+  /// names.
   std::string issuer;
   /// The https address of a client ID metadata document, which is then the client id; may be empty.
   std::string client_metadata_url;
@@ -65,9 +66,9 @@ class OAuth : public Authorization {
 /// Seconds since 1970.
 using WallClock = std::function<std::int64_t()>;
 
-/// The credentials for the MCP server at `server_url`. Without an `interaction`, tokens are renewed as long as
-/// that needs nobody; then Errc::unauthorized says what to run. Belongs to the thread of `executor`. Throws
-/// Failure(configuration) where the settings cannot work.
+/// The credentials for the MCP server at `server_url`. Without an `interaction`, tokens are renewed as long
+/// as that needs nobody; then Errc::unauthorized says what to run. Belongs to the thread of `executor`.
+/// Throws Failure(configuration) where the settings cannot work.
 std::shared_ptr<OAuth> make_oauth(const asio::any_io_executor& executor, std::shared_ptr<Scheduler> scheduler,
                                   OAuthSettings settings, std::string server_url,
                                   std::shared_ptr<TokenStore> store, std::shared_ptr<Interaction> interaction,

@@ -31,9 +31,9 @@ struct OAuthCredentials {
   std::string issuer;
   std::string resource;  ///< what the tokens are for, as the server names itself
   OAuthClient client;
-  std::string access_token;   ///< may be empty, as may be …
-  std::string refresh_token;  ///< … this
-  std::string scope;          ///< granted, separated by spaces
+  std::string access_token;     ///< may be empty, as may be …
+  std::string refresh_token;    ///< … this
+  std::string scope;            ///< granted, separated by spaces
   std::int64_t expires_at = 0;  ///< of the access token, seconds since 1970; 0: not said
   /// What the server demanded beyond that while there was nobody to ask.
   std::string wanted_scope;
@@ -87,8 +87,8 @@ class TokenStore {
   asio::thread_pool writer_{1};  ///< files are synchronised to the disk, which takes its time
 };
 
-/// `mcp-credentials.json` in `$XDG_STATE_HOME/parley`; without that in `/var/lib/parley` for root or where that
-/// may be written, else in `$HOME/.local/state/parley`.
+/// `mcp-credentials.json` in `$XDG_STATE_HOME/parley`; without that in `/var/lib/parley` for root or where
+/// that may be written, else in `$HOME/.local/state/parley`.
 std::filesystem::path default_token_file();
 
 }  // namespace parley::mcp

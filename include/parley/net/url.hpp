@@ -15,7 +15,8 @@ struct Url {
   std::string scheme;  ///< lower case
   std::string host;    ///< lower case; an IPv6 address in brackets
   std::uint16_t port = 0;
-  std::string path;  ///< begins with a slash; without dot segments
+  bool has_port = false;  ///< whether it was written
+  std::string path;       ///< begins with a slash; without dot segments
   std::string query;
   bool has_fragment = false;
 

@@ -68,9 +68,8 @@ Result<std::string> read_callback(const AuthorizationRequest& request, const std
   }
   if (fields->contains("error")) {
     const auto description = get("error_description");
-    return Error(Errc::unauthorized,
-                 one_line("the authorization server says no: " + get("error") +
-                          (description.empty() ? "" : ": " + description)));
+    return Error(Errc::unauthorized, one_line("the authorization server says no: " + get("error") +
+                                              (description.empty() ? "" : ": " + description)));
   }
   const auto code = get("code");
   if (code.empty()) return Error(Errc::invalid_input, "the answer holds no code");

@@ -21,8 +21,8 @@ AuthorizationRequest make_authorization_request(const ServerMetadata& server, co
                                                 const std::string& redirect_uri, const std::string& scope,
                                                 const std::string& resource);
 
-/// The code in the address to which the browser came back. Errors: invalid_input (it answers another request),
-/// unauthorized (it comes from another server, or says no).
+/// The code in the address to which the browser came back. Errors: invalid_input (it answers another
+/// request), unauthorized (it comes from another server, or says no).
 Result<std::string> read_callback(const AuthorizationRequest& request, const std::string& callback);
 
 }  // namespace parley::mcp::oauth

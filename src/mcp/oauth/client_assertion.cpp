@@ -79,7 +79,7 @@ Result<std::string> client_assertion(const std::string& private_key, const std::
                  "the private key is no PEM with an RSA key or one on the curve P-256, without a passphrase");
   }
   const nlohmann::json header{{"alg", rsa ? "RS256" : "ES256"}, {"typ", "JWT"}};
-  const nlohmann::json claims{{"iss", client_id},        {"sub", client_id}, {"aud", audience},
+  const nlohmann::json claims{{"iss", client_id},      {"sub", client_id}, {"aud", audience},
                               {"jti", random_hex(16)}, {"iat", now},       {"exp", now + kLifetime}};
   const auto signed_text = base64url(header.dump()) + "." + base64url(claims.dump());
   auto signature = signature_of(key.get(), signed_text);

@@ -60,7 +60,8 @@ Result<ServerMetadata> read_server_metadata(const Fetcher& fetcher, const json& 
     return good.error();
   for (const auto* endpoint : {&server.authorization_endpoint, &server.registration_endpoint}) {
     if (endpoint->empty()) continue;
-    if (auto good = fetcher.check(*endpoint, "an endpoint of " + one_line(issuer)); !good) return good.error();
+    if (auto good = fetcher.check(*endpoint, "an endpoint of " + one_line(issuer)); !good)
+      return good.error();
   }
   server.scopes_supported = strings_of(document, "scopes_supported");
   server.auth_methods = strings_of(document, "token_endpoint_auth_methods_supported");
@@ -93,7 +94,8 @@ Task<Result<std::optional<ServerMetadata>>> find_server_metadata(Fetcher& fetche
   co_return std::optional(std::move(*server));
 }
 
-Result<std::string> chosen_issuer(const ResourceMetadata& resource, const std::string& preferred, bool pinned) {
+Result<std::string> chosen_issuer(const ResourceMetadata& resource, const std::string& preferred,
+                                  bool pinned) {
   const auto& named = resource.authorization_servers;
   if (contains(named, preferred)) return preferred;
   if (pinned) {

@@ -12,7 +12,7 @@ namespace parley::mcp::oauth {
 
 struct Fetched {
   int status = 0;
-  nlohmann::json body;  ///< discarded where it is no JSON
+  nlohmann::json body;    ///< discarded where it is no JSON
   std::string challenge;  ///< `WWW-Authenticate`
 };
 
@@ -20,9 +20,9 @@ struct Fetched {
 class Fetcher {
  public:
   enum class Reach {
-    public_only,  ///< https, public addresses
+    public_only,   ///< https, public addresses
     this_machine,  ///< also http to this machine: the MCP server runs there itself
-    anywhere,     ///< also http
+    anywhere,      ///< also http
   };
 
   Fetcher(const asio::any_io_executor& executor, std::shared_ptr<Scheduler> scheduler, Reach reach,

@@ -38,7 +38,8 @@ std::int64_t lifetime_of(const json& answer) {
 
 bool is_bearer(const std::string& type) {
   constexpr std::string_view kBearer = "bearer";
-  return std::ranges::equal(type, kBearer, {}, [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
+  return std::ranges::equal(type, kBearer, {},
+                            [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
 }
 
 Result<Tokens> read_tokens(const json& answer, std::int64_t now) {
@@ -63,7 +64,8 @@ Result<Tokens> read_tokens(const json& answer, std::int64_t now) {
 TokenAnswer refusal(const Fetched& answer, const std::string& endpoint) {
   TokenAnswer out;
   const auto error = string_of(answer.body, "error");
-  const auto text = "the authorization server refuses (" + one_line(endpoint) + "): " + description_of(answer);
+  const auto text =
+      "the authorization server refuses (" + one_line(endpoint) + "): " + description_of(answer);
   out.grant_is_gone = error == "invalid_grant";
   out.client_is_gone = error == "invalid_client" || error == "unauthorized_client";
   if (out.grant_is_gone || error == "access_denied") {
@@ -78,11 +80,14 @@ TokenAnswer refusal(const Fetched& answer, const std::string& endpoint) {
 
 }  // namespace
 
-ClientAuth client_auth(const OAuthSettings& settings, const OAuthClient& client, const ServerMetadata& server) {
+ClientAuth client_auth(const OAuthSettings& settings, const OAuthClient& client,
+                       const ServerMetadata& server) {
   if (settings.client_auth != ClientAuth::automatic) return settings.client_auth;
   if (!settings.private_key.empty() && !client.registered) return ClientAuth::private_key_jwt;
   if (client.secret.empty()) return ClientAuth::none;
-  const auto usable = [&](const char* method) { return server.auth_methods.empty() || offers(server, method); };
+  const auto usable = [&](const char* method) {
+    return server.auth_methods.empty() || offers(server, method);
+  };
   if (client.auth_method == "none" && usable("none")) return ClientAuth::none;
   if (client.auth_method == "client_secret_post" && usable("client_secret_post")) return ClientAuth::post;
   if (usable("client_secret_basic")) return ClientAuth::basic;
@@ -90,8 +95,9 @@ ClientAuth client_auth(const OAuthSettings& settings, const OAuthClient& client,
   return offers(server, "none") ? ClientAuth::none : ClientAuth::basic;
 }
 
-Task<TokenAnswer> request_tokens(Fetcher& fetcher, const OAuthSettings& settings, const ServerMetadata& server,
-                                 OAuthClient client, net::FormFields fields, std::int64_t now) {
+Task<TokenAnswer> request_tokens(Fetcher& fetcher, const OAuthSettings& settings,
+                                 const ServerMetadata& server, OAuthClient client, net::FormFields fields,
+                                 std::int64_t now) {
   std::vector<net::HttpHeader> headers;
   switch (client_auth(settings, client, server)) {
     case ClientAuth::basic: {
@@ -118,11 +124,12 @@ Task<TokenAnswer> request_tokens(Fetcher& fetcher, const OAuthSettings& settings
       break;
   }
   const auto endpoint = server.token_endpoint;
-  auto answer = co_await fetcher.post(endpoint, "application/x-www-form-urlencoded", net::form_encoded(fields),
-                                      std::move(headers));
+  auto answer = co_await fetcher.post(endpoint, "application/x-www-form-urlencoded",
+                                      net::form_encoded(fields), std::move(headers));
   if (!answer) co_return TokenAnswer{answer.error()};
   // Some servers refuse with 200.
-  if (answer->status != 200 || !string_of(answer->body, "error").empty()) co_return refusal(*answer, endpoint);
+  if (answer->status != 200 || !string_of(answer->body, "error").empty())
+    co_return refusal(*answer, endpoint);
   co_return TokenAnswer{read_tokens(answer->body, now)};
 }
 
@@ -154,10 +161,12 @@ Task<Result<OAuthClient>> register_client(Fetcher& fetcher, const ServerMetadata
   client.id = string_of(answer->body, "client_id");
   client.secret = string_of(answer->body, "client_secret");
   client.auth_method = string_of(answer->body, "token_endpoint_auth_method");
-  const auto expires = answer->body.is_object() ? answer->body.find("client_secret_expires_at") : answer->body.end();
+  const auto expires =
+      answer->body.is_object() ? answer->body.find("client_secret_expires_at") : answer->body.end();
   if (expires != answer->body.end() && expires->is_number_integer())
     client.secret_expires_at = expires->get<std::int64_t>();
-  if (client.id.empty()) co_return Error(Errc::invalid_input, "the authorization server registers without a client id");
+  if (client.id.empty())
+    co_return Error(Errc::invalid_input, "the authorization server registers without a client id");
   co_return client;
 }
 

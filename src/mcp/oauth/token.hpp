@@ -25,11 +25,13 @@ struct TokenAnswer {
 };
 
 /// How the client authenticates at the token endpoint of this server.
-ClientAuth client_auth(const OAuthSettings& settings, const OAuthClient& client, const ServerMetadata& server);
+ClientAuth client_auth(const OAuthSettings& settings, const OAuthClient& client,
+                       const ServerMetadata& server);
 
 /// Asks the token endpoint. `now`: seconds since 1970.
-Task<TokenAnswer> request_tokens(Fetcher& fetcher, const OAuthSettings& settings, const ServerMetadata& server,
-                                 OAuthClient client, net::FormFields fields, std::int64_t now);
+Task<TokenAnswer> request_tokens(Fetcher& fetcher, const OAuthSettings& settings,
+                                 const ServerMetadata& server, OAuthClient client, net::FormFields fields,
+                                 std::int64_t now);
 
 /// Dynamic registration (RFC 7591) with this redirect URI and scope (may be empty).
 Task<Result<OAuthClient>> register_client(Fetcher& fetcher, const ServerMetadata& server,
