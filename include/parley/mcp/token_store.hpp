@@ -42,7 +42,7 @@ struct OAuthCredentials {
 };
 
 /// The credentials for MCP servers, in a JSON file that only its owner may read. Thread-safe; other processes
-/// may change the file at any time. Outlives its tasks.
+/// may change the file at any time. Outlives its tasks, but not the I/O contexts that they run on.
 class TokenStore {
  public:
   /// An empty `file`: in memory alone.
