@@ -10,6 +10,7 @@
 #include <iostream>
 #include <map>
 
+#include "oauth.hpp"
 #include "parley/core/log.hpp"
 #include "parley/mcp/http_link.hpp"
 
@@ -118,8 +119,10 @@ Task<> run(std::string url) {
   const auto version = environment("MCP_CONFORMANCE_PROTOCOL_VERSION");
   const auto told = environment("MCP_CONFORMANCE_CONTEXT");
   const auto context = told.empty() ? json::object() : json::parse(told);
-  const auto play = plays().find(scenario);
-  expect(play != plays().end(), "no such scenario: " + scenario);
+  const bool authorized = scenario.starts_with("auth/");
+  const auto known = plays().find(scenario);
+  expect(authorized || known != plays().end(), "no such scenario: " + scenario);
+  const auto play = authorized ? call_each : known->second;
   const auto executor = co_await asio::this_coro::executor;
   mcp::HttpLinkSettings settings;
   settings.url = std::move(url);
@@ -127,13 +130,15 @@ Task<> run(std::string url) {
   settings.era = version.empty()           ? mcp::Era::automatic
                  : version == "2026-07-28" ? mcp::Era::modern
                                            : mcp::Era::legacy;
-  mcp::HttpLink link(executor, make_asio_scheduler(executor), settings, nullptr);
+  std::shared_ptr<mcp::Authorization> authorization;
+  if (authorized) authorization = conformance::make_authorization(executor, settings.url, scenario, context);
+  mcp::HttpLink link(executor, make_asio_scheduler(executor), settings, authorization);
   expect(co_await link.connect(), "connect");
   // As the server does it: what does not belong to a request comes on a stream of its own.
   asio::cancellation_signal enough;
   asio::co_spawn(executor, listen(link), asio::bind_cancellation_slot(enough.slot(), asio::detached));
   const auto page = expect(co_await link.list_tools(), "tools/list");
-  co_await play->second(link, page.tools, context);
+  co_await play(link, page.tools, context);
   enough.emit(asio::cancellation_type::terminal);
   co_await link.close();
 }
@@ -147,11 +152,12 @@ int main(int argc, char** argv) {
   }
   log::configure(log::Level::warn, false, false);
   asio::io_context io;
-  int code = 1;
+  const bool refused = conformance::must_be_refused(environment("MCP_CONFORMANCE_SCENARIO"));
+  int code = refused ? 0 : 1;
   asio::co_spawn(io, run(argv[argc - 1]), [&](const std::exception_ptr& thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);
-      code = 0;
+      code = refused ? 1 : 0;
     } catch (const std::exception& failure) {
       std::cerr << "mcp_conformance_client: " << failure.what() << "\n";
     }
