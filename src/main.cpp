@@ -47,6 +47,10 @@ int main(int argc, char** argv) {
   mcp_call->add_option("tool", mcp_options.tool, "The tool's own name")->required();
   mcp_call->add_option("arguments", mcp_options.arguments, "A JSON object; without it, an empty one");
 
+  auto* mcp_login = mcp->add_subcommand("login", "Get tokens for a server that wants OAuth, with a browser");
+  add_config(mcp_login);
+  mcp_login->add_option("server", mcp_options.server, "The server's key")->required();
+
   try {
     cli.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -55,6 +59,7 @@ int main(int argc, char** argv) {
   if (*serve) return parley::server::serve(serve_options);
   if (*history) return parley::server::history(history_options);
   if (*mcp_list) return parley::server::mcp_list(mcp_options);
+  if (*mcp_login) return parley::server::mcp_login(mcp_options);
   if (*mcp_call) return parley::server::mcp_call(mcp_options);
   return parley::server::check(check_config, online);
 }

@@ -231,6 +231,8 @@ Settings load(const Node& root) {
   if (const auto auth = root.child("auth")) read_auth(*auth, out.auth);
   if (const auto history = root.child("history")) read_history(*history, out.history);
   out.mcp_servers = read_mcp_servers(root);
+  const auto credentials = root.get("mcp_credentials", "");
+  if (!credentials.empty()) out.mcp_credentials = root.directory() / credentials;
   if (const auto reminders = root.child("reminders")) read_reminders(*reminders, out.reminders);
   read_choices(root, out);
   out.log_private = root.get("log_private", out.log_private);

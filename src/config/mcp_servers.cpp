@@ -1,6 +1,7 @@
 #include "parley/config/mcp_servers.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include "config/wording.hpp"
 
@@ -46,6 +47,28 @@ void read_headers(const Node& node, McpServer& out) {
   out.headers.emplace_back("Authorization", "Bearer " + token);
 }
 
+McpOAuth read_oauth(const Node& node) {
+  McpOAuth out;
+  out.grant = node.get_choice("grant", out.grant, {"authorization_code", "client_credentials"});
+  out.client_id = node.get("client_id", "");
+  out.client_secret = node.get("client_secret", "");
+  out.issuer = node.get("issuer", "");
+  out.client_metadata_url = node.get("client_metadata_url", "");
+  out.scopes = node.get_strings("scopes", {});
+  out.redirect_uri = node.get("redirect_uri", out.redirect_uri);
+  out.client_auth =
+      node.get_choice("client_auth", out.client_auth, {"auto", "none", "basic", "post", "private_key_jwt"});
+  out.private_key = node.get("private_key", "");
+  return out;
+}
+
+bool has_authorization(const McpServer& server) {
+  return std::ranges::any_of(server.headers, [](const auto& header) {
+    constexpr std::string_view kName = "authorization";
+    return std::ranges::equal(header.first, kName, {}, [](unsigned char c) { return std::tolower(c); });
+  });
+}
+
 McpServer read_server(const Node& node) {
   McpServer out;
   out.url = node.require("url");
@@ -68,6 +91,11 @@ McpServer read_server(const Node& node) {
   out.connect_timeout = node.get("connect_timeout", out.connect_timeout, 100ms, 5min);
   out.timeout = node.get("timeout", out.timeout, 100ms, 1h);
   out.allow_private_network = node.get("allow_private_network", out.allow_private_network);
+  if (const auto oauth = node.child("oauth")) {
+    out.oauth = read_oauth(*oauth);
+    if (has_authorization(out))
+      node.fail("oauth", "there are credentials in `token` or `headers` as well; expected one of them");
+  }
   return out;
 }
 

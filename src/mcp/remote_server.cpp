@@ -1,7 +1,5 @@
 #include "parley/mcp/remote_server.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -30,45 +28,13 @@ constexpr Millis kGreatestAge = 1h;
 constexpr Millis kLeastPause = 1s;
 constexpr Millis kGoodbye = 1s;
 
-bool matches(const std::vector<std::string>& globs, const std::string& name) {
-  return std::ranges::any_of(
-      globs, [&](const std::string& glob) { return ::fnmatch(glob.c_str(), name.c_str(), 0) == 0; });
-}
-
 /// Between half of the wait and one and a half of it, so that servers are not besieged in step.
 Millis jittered(Millis wait) {
   thread_local std::minstd_rand random{std::random_device{}()};
   return std::chrono::duration_cast<Millis>(wait * std::uniform_real_distribution<double>(0.5, 1.5)(random));
 }
 
-Era era_of(const std::string& name) {
-  for (const auto era : {Era::modern, Era::legacy, Era::sse}) {
-    if (to_string(era) == name) return era;
-  }
-  return Era::automatic;
-}
-
 }  // namespace
-
-HttpLinkSettings link_settings(const config::McpServer& server) {
-  HttpLinkSettings settings;
-  settings.url = server.url;
-  for (const auto& [name, value] : server.headers) settings.headers.push_back({name, value});
-  settings.era = era_of(server.era);
-  settings.connect_timeout = server.connect_timeout;
-  settings.timeout = server.timeout;
-  settings.max_timeout = std::max(settings.max_timeout, server.timeout);
-  settings.allow_private_network = server.allow_private_network;
-  return settings;
-}
-
-ToolList admitted(std::vector<Tool> tools, const config::McpServer& server) {
-  std::erase_if(tools, [&](const Tool& tool) {
-    return !matches(server.allow, tool.name) || matches(server.deny, tool.name);
-  });
-  for (auto& tool : tools) tool.confirm = matches(server.confirm, tool.name);
-  return tools;
-}
 
 /// One call, from the session that asks to the thread that carries it out.
 struct RemoteServer::Running {
@@ -318,11 +284,13 @@ Task<> RemoteServer::run_call(std::shared_ptr<RemoteServer> self, std::shared_pt
   running->result->close();
 }
 
-RemoteServers::RemoteServers(const config::McpServers& servers, std::shared_ptr<Metrics> metrics) {
-  const auto scheduler = make_asio_scheduler(io_.get_executor());
+RemoteServers::RemoteServers(const config::McpServers& servers, std::shared_ptr<TokenStore> store,
+                             std::shared_ptr<Metrics> metrics) {
+  const auto home = io_.get_executor();
+  const auto scheduler = make_asio_scheduler(home);
   for (const auto& [key, settings] : servers) {
-    servers_.push_back(
-        std::make_shared<RemoteServer>(io_.get_executor(), scheduler, key, settings, nullptr, metrics));
+    servers_.push_back(std::make_shared<RemoteServer>(
+        home, scheduler, key, settings, authorization_for(home, scheduler, key, settings, store), metrics));
     servers_.back()->start();
   }
   if (servers_.empty()) return;

@@ -158,8 +158,9 @@ Result<TokenStore::Entries> TokenStore::read() const {
     if (count == 0) break;
     content.append(piece.data(), static_cast<std::size_t>(count));
   }
-  const Error damaged(Errc::invalid_input,
-                      file_.string() + " is damaged and stays as it is: mend it, or move it away and log in anew");
+  const Error damaged(
+      Errc::invalid_input,
+      file_.string() + " is damaged and stays as it is: mend it, or move it away and log in anew");
   if (content.size() > kMaxFile) return damaged;
   try {
     const auto document = json::parse(content);
@@ -233,7 +234,7 @@ Task<Result<>> TokenStore::save(std::string server_url, OAuthCredentials credent
   co_return co_await asio::co_spawn(
       writer_.get_executor(),
       [](TokenStore& self, std::string url) -> Task<Result<>> { co_return self.write(url); }(
-          *this, std::move(server_url)),
+                                                *this, std::move(server_url)),
       asio::use_awaitable);
 }
 

@@ -126,7 +126,8 @@ class App {
   /// Those that stay the same stay connected.
   void connect_mcp_servers(const config::Settings& settings) {
     if (mcp_servers_ && *mcp_servers_ == settings.mcp_servers) return;
-    shared_.mcp_servers = std::make_shared<mcp::RemoteServers>(settings.mcp_servers, shared_.metrics);
+    shared_.mcp_servers =
+        std::make_shared<mcp::RemoteServers>(settings.mcp_servers, open_tokens(settings), shared_.metrics);
     mcp_servers_ = settings.mcp_servers;
   }
 

@@ -97,7 +97,13 @@ void print_reminders(const config::ReminderSettings& reminders) {
 void print_mcp_servers(const config::McpServers& servers) {
   if (servers.empty()) return;
   std::string keys;
-  for (const auto& [key, server] : servers) keys += (keys.empty() ? "" : ", ") + key;
+  asio::io_context io;
+  for (const auto& [key, server] : servers) {
+    keys += (keys.empty() ? "" : ", ") + key;
+    // Refuses what cannot work.
+    mcp::authorization_for(io.get_executor(), make_asio_scheduler(io.get_executor()), key, server,
+                           std::make_shared<mcp::TokenStore>(""));
+  }
   std::cout << "tools    of the device, and of " << keys << " (`parley mcp list` connects to them)\n";
 }
 

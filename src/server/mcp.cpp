@@ -11,6 +11,7 @@
 #include "parley/core/log.hpp"
 #include "parley/mcp/remote_server.hpp"
 #include "parley/server/app.hpp"
+#include "parley/server/mcp_login.hpp"
 
 namespace parley::server {
 namespace {
@@ -27,6 +28,16 @@ config::Settings settings_of(const McpOptions& options) {
     throw Failure(Error(Errc::configuration, options.config.string() + " configures no mcp_servers"));
   }
   return settings;
+}
+
+const config::McpServer& named(const config::Settings& settings, const std::string& key) {
+  const auto server = settings.mcp_servers.find(key);
+  if (server != settings.mcp_servers.end()) return server->second;
+  std::vector<std::string> keys;
+  for (const auto& [known, entry] : settings.mcp_servers) keys.push_back(known);
+  const auto near = config::nearest(key, keys);
+  throw Failure(Error(Errc::configuration, "there is no MCP server \"" + key + "\"" +
+                                               (near.empty() ? "" : " (did you mean " + near + "?)")));
 }
 
 /// The first line of a description, as far as it fits.
@@ -48,10 +59,25 @@ struct Seen {
   Duration answered{};
 };
 
-Task<Result<Seen>> look_at(config::McpServer server) {
+/// One server of the configuration, and where its tokens are.
+struct Place {
+  std::string key;
+  config::McpServer server;
+  std::shared_ptr<mcp::TokenStore> tokens;
+};
+
+std::unique_ptr<mcp::HttpLink> link_to(const Place& place, const asio::any_io_executor& executor) {
+  const auto clock = make_asio_scheduler(executor);
+  return std::make_unique<mcp::HttpLink>(
+      executor, clock, mcp::link_settings(place.server),
+      mcp::authorization_for(executor, clock, place.key, place.server, place.tokens));
+}
+
+Task<Result<Seen>> look_at(Place place) {
   const auto executor = co_await asio::this_coro::executor;
   const auto clock = make_asio_scheduler(executor);
-  mcp::HttpLink link(executor, clock, mcp::link_settings(server), nullptr);
+  const auto made = link_to(place, executor);
+  auto& link = *made;
   Seen seen;
   const auto began = clock->now();
   auto info = co_await link.connect();
@@ -62,14 +88,14 @@ Task<Result<Seen>> look_at(config::McpServer server) {
   if (!page) co_return page.error();
   seen.answered = clock->now() - began - seen.connected;
   seen.listed = page->tools.size();
-  seen.tools = mcp::admitted(std::move(page->tools), server);
+  seen.tools = mcp::admitted(std::move(page->tools), place.server);
   co_await link.close();
   co_return seen;
 }
 
-Task<Result<json>> call_once(config::McpServer server, std::string tool, json arguments) {
-  const auto executor = co_await asio::this_coro::executor;
-  mcp::HttpLink link(executor, make_asio_scheduler(executor), mcp::link_settings(server), nullptr);
+Task<Result<json>> call_once(Place place, std::string tool, json arguments) {
+  const auto made = link_to(place, co_await asio::this_coro::executor);
+  auto& link = *made;
   if (const auto info = co_await link.connect(); !info) co_return info.error();
   // The schema says which arguments go into headers too.
   const auto page = co_await link.list_tools();
@@ -121,12 +147,36 @@ int guarded(Command command) {
 
 }  // namespace
 
+std::shared_ptr<mcp::TokenStore> open_tokens(const config::Settings& settings) {
+  return std::make_shared<mcp::TokenStore>(settings.mcp_credentials.empty() ? mcp::default_token_file()
+                                                                            : settings.mcp_credentials);
+}
+
+int mcp_login(const McpOptions& options) {
+  return guarded([&] {
+    const auto settings = settings_of(options);
+    const auto& server = named(settings, options.server);
+    if (!server.oauth) {
+      throw Failure(Error(Errc::configuration,
+                          "the MCP server " + options.server +
+                              " is not configured for OAuth; `oauth: {}` in its block is enough for most"));
+    }
+    McpLogin login;
+    login.url = server.url;
+    login.oauth = mcp::oauth_settings(options.server, server);
+    login.credentials =
+        settings.mcp_credentials.empty() ? mcp::default_token_file() : settings.mcp_credentials;
+    return mcp_login(login);
+  });
+}
+
 int mcp_list(const McpOptions& options) {
   return guarded([&] {
     const auto settings = settings_of(options);
+    const auto tokens = open_tokens(settings);
     int code = 0;
     for (const auto& [key, server] : settings.mcp_servers) {
-      const auto seen = run(look_at(server));
+      const auto seen = run(look_at({key, server, tokens}));
       if (seen) {
         print(key, *seen);
       } else {
@@ -141,19 +191,13 @@ int mcp_list(const McpOptions& options) {
 int mcp_call(const McpOptions& options) {
   return guarded([&] {
     const auto settings = settings_of(options);
-    const auto server = settings.mcp_servers.find(options.server);
-    if (server == settings.mcp_servers.end()) {
-      std::vector<std::string> keys;
-      for (const auto& [key, known] : settings.mcp_servers) keys.push_back(key);
-      const auto near = config::nearest(options.server, keys);
-      throw Failure(Error(Errc::configuration, "there is no MCP server \"" + options.server + "\"" +
-                                                   (near.empty() ? "" : " (did you mean " + near + "?)")));
-    }
+    const auto& server = named(settings, options.server);
     auto arguments =
         options.arguments.empty() ? json::object() : json::parse(options.arguments, nullptr, false);
     if (!arguments.is_object())
       throw Failure(Error(Errc::invalid_input, "the arguments are no JSON object: " + options.arguments));
-    const auto result = run(call_once(server->second, options.tool, std::move(arguments)));
+    const auto result =
+        run(call_once({options.server, server, open_tokens(settings)}, options.tool, std::move(arguments)));
     if (!result) {
       std::cerr << "parley: " << result.error().message << "\n";
       return 1;

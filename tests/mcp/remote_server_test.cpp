@@ -403,7 +403,7 @@ TEST(RemoteServers, LiveOnAThreadOfTheirOwn) {
   settings["home"].allow_private_network = true;
   settings["office"].url = server.url();
   settings["office"].devices = {"office-*"};
-  auto servers = std::make_shared<RemoteServers>(settings, nullptr);
+  auto servers = std::make_shared<RemoteServers>(settings, nullptr, nullptr);
   auto views = servers->for_session("kitchen", live.io.get_executor());
   ASSERT_EQ(views.size(), 1U);
   EXPECT_EQ(views[0]->key(), "home");

@@ -218,7 +218,7 @@ TEST_F(HttpClientTest, SendsAgainOverAKeptConnectionUnlessItIsToBeSentOnce) {
     auto request = get(server.url());
     request.method = "POST";
     request.body = "the order";
-    request.only_once = only_once;
+    request.once = only_once;
     EXPECT_EQ(run_on(io, read(fresh, request)).body, "the order");
     const auto second = run_on(io, read(fresh, request));
     EXPECT_EQ(asked, only_once ? 2 : 3);

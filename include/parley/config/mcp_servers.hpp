@@ -11,6 +11,21 @@
 
 namespace parley::config {
 
+/// How Parley gets tokens for a server (mcp/oauth says what each is for).
+struct McpOAuth {
+  std::string grant = "authorization_code";  ///< or client_credentials
+  std::string client_id;
+  std::string client_secret;
+  std::string issuer;
+  std::string client_metadata_url;
+  std::vector<std::string> scopes;
+  std::string redirect_uri = "http://127.0.0.1/callback";
+  std::string client_auth = "auto";  ///< auto, none, basic, post, private_key_jwt
+  std::string private_key;           ///< PEM
+
+  friend bool operator==(const McpOAuth&, const McpOAuth&) = default;
+};
+
 /// An MCP server behind HTTP whose tools the model may use.
 struct McpServer {
   std::string url;
@@ -24,6 +39,7 @@ struct McpServer {
   Millis connect_timeout{5'000};
   Millis timeout{10'000};
   bool allow_private_network = false;
+  std::optional<McpOAuth> oauth;  ///< empty: the headers hold what it takes
 
   friend bool operator==(const McpServer&, const McpServer&) = default;
 };

@@ -218,6 +218,7 @@ struct Settings {
   std::filesystem::path turn_log;  ///< empty: none
   HistorySettings history;
   McpServers mcp_servers;
+  std::filesystem::path mcp_credentials;  ///< where OAuth tokens are kept; empty: mcp::default_token_file()
   ReminderSettings reminders;
   std::map<std::string, PersonaChoice> personas;  ///< by the name that a person says
   std::map<std::string, std::string> voices;      ///< the same; the voice as its engine calls it

@@ -13,14 +13,11 @@
 #include "parley/core/async_event.hpp"
 #include "parley/core/metrics.hpp"
 #include "parley/mcp/http_link.hpp"
+#include "parley/mcp/remote_settings.hpp"
+#include "parley/mcp/token_store.hpp"
 #include "parley/mcp/tool_server.hpp"
 
 namespace parley::mcp {
-
-HttpLinkSettings link_settings(const config::McpServer& server);
-
-/// The list as the configuration lets it through: allowed and not denied, marked where a person has to agree.
-ToolList admitted(std::vector<Tool> tools, const config::McpServer& server);
 
 /// One configured MCP server, shared by all sessions: connected in the background, connected again when it is
 /// lost, its tools listed anew when they change. While it is not there it has no tools, and nobody waits for
@@ -89,7 +86,9 @@ class RemoteServer : public std::enable_shared_from_this<RemoteServer> {
 /// All configured servers, on a thread of their own: their megabytes of JSON hold up nobody's audio.
 class RemoteServers : public std::enable_shared_from_this<RemoteServers> {
  public:
-  RemoteServers(const config::McpServers& servers, std::shared_ptr<Metrics> metrics);
+  /// Tokens are kept in `store`. Throws Failure(configuration) as authorization_for() does.
+  RemoteServers(const config::McpServers& servers, std::shared_ptr<TokenStore> store,
+                std::shared_ptr<Metrics> metrics);
   RemoteServers(const RemoteServers&) = delete;
   RemoteServers& operator=(const RemoteServers&) = delete;
   RemoteServers(RemoteServers&&) = delete;

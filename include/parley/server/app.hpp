@@ -28,6 +28,9 @@ std::shared_ptr<engine::ReminderStore> open_reminders(const config::ReminderSett
 /// The file that `settings` name, which has to exist.
 std::unique_ptr<engine::ConversationArchive> open_archive(const config::HistorySettings& settings);
 
+/// Where the tokens for MCP servers are kept.
+std::shared_ptr<mcp::TokenStore> open_tokens(const config::Settings& settings);
+
 /// `parley serve`: runs until SIGTERM or SIGINT. SIGHUP reads the configuration again. The exit code: 0, or 2
 /// with one sentence on standard error where it cannot start.
 int serve(const ServeOptions& options);
@@ -62,5 +65,8 @@ int mcp_list(const McpOptions& options);
 /// `parley mcp call`: calls one tool and prints its result as JSON. 0; 1 where the tool failed; 2 with one
 /// sentence on standard error.
 int mcp_call(const McpOptions& options);
+
+/// `parley mcp login`: see server/mcp_login.
+int mcp_login(const McpOptions& options);
 
 }  // namespace parley::server
