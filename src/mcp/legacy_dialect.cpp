@@ -92,6 +92,7 @@ class LegacyDialect final : public Dialect {
         if (refusal.retryable) co_return refusal;
         co_return Result<>();  // It offers no such stream.
       }
+      if (!answer->reader->is_stream()) co_return Result<>();
       while (true) {
         const auto message = co_await answer->reader->next();
         if (!message && !message.error().retryable) co_return message.error();

@@ -31,7 +31,9 @@ std::optional<std::string> origin_of(const std::string& url) {
   if (scheme != "http" && scheme != "https") return std::nullopt;
   if (!part(parsed.get(), CURLUPART_USER).empty() || !part(parsed.get(), CURLUPART_PASSWORD).empty())
     return std::nullopt;
-  const auto host = part(parsed.get(), CURLUPART_HOST);
+  auto host = part(parsed.get(), CURLUPART_HOST);
+  std::ranges::transform(host, host.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   const auto port = part(parsed.get(), CURLUPART_PORT, CURLU_NO_DEFAULT_PORT);
   if (host.empty()) return std::nullopt;
   return scheme + "://" + host + (port.empty() ? "" : ":" + port);

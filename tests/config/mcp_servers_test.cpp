@@ -33,7 +33,7 @@ std::string server(const std::string& more) {
 }
 
 TEST(McpServers, AreReadWithTheirDefaults) {
-  EXPECT_TRUE(load_text("", "p.yaml").mcp_servers.empty());
+  EXPECT_TRUE(load_text("language: en", "p.yaml").mcp_servers.empty());
   const auto servers =
       read("  web: {url: 'https://mcp.example/mcp'}\n  home-2: {url: 'http://127.0.0.1:8123'}\n");
   ASSERT_EQ(servers.size(), 2U);
@@ -99,8 +99,8 @@ TEST(McpServers, WrongValuesAreRefusedWithTheirPlace) {
            {server("token: 'a b'"), "mcp_servers.web.token", "expected one word"},
            {server("token: \"a\\tb\""), "mcp_servers.web.token", "expected one word"},
            {server("token: ''"), "mcp_servers.web.token", ""},
-           {server("allow: 7"), "mcp_servers.web.allow", ""},
-           {server("deny: {a: b}"), "mcp_servers.web.deny", ""},
+           {server("allow: {a: b}"), "mcp_servers.web.allow", ""},
+           {server("deny: [{a: b}]"), "mcp_servers.web.deny", ""},
            {server("confirm: [[a]]"), "mcp_servers.web.confirm", ""},
            {server("devices: [{a: b}]"), "mcp_servers.web.devices", ""},
            {server("connect_timeout: 10ms"), "mcp_servers.web.connect_timeout", "100ms"},

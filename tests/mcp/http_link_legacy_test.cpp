@@ -263,6 +263,8 @@ TEST_F(LegacyTest, ListensForChangesAndOpensTheStreamAgain) {
 TEST_F(LegacyTest, AServerWithoutSuchAStreamIsLeftInPeace) {
   connected();
   EXPECT_TRUE(live.run(link().listen([] {})));  // 405
+  server.on("GET", [](HttpExchange& exchange, json) { return test::send_page(exchange, 200); });
+  EXPECT_TRUE(live.run(link().listen([] {}))) << "a page for people is no stream";
   server.on("GET", [](HttpExchange& exchange, json) { return test::send_page(exchange, 502); });
   EXPECT_FALSE(live.run(link().listen([] {})));
   server.forget();

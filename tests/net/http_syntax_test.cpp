@@ -29,7 +29,7 @@ TEST(UrlEscaped, LeavesOnlyWhatIsPlain) {
 TEST(OriginOf, ShowsNoSecrets) {
   EXPECT_EQ(origin_of("https://host/a?b=c"), "https://host");
   EXPECT_EQ(origin_of("http://host:8080"), "http://host:8080");
-  EXPECT_EQ(origin_of("http://[::1]:80/x"), "http://[::1]:80");
+  EXPECT_EQ(origin_of("http://[::1]:81/x"), "http://[::1]:81");
   EXPECT_FALSE(origin_of("http://me@host/"));
 }
 

@@ -14,8 +14,8 @@ struct HttpHeader {
   std::string value;
 };
 
-/// `https://host:port` of a URL, without the port where it is the scheme's own; nullopt: not an http(s) URL,
-/// or one that holds credentials.
+/// `https://host:port` of a URL, in lower case and without the port where it is the scheme's own; nullopt:
+/// not an http(s) URL, or one that holds credentials.
 std::optional<std::string> origin_of(const std::string& url);
 
 /// `location`, absolute or relative to the URL `base` (RFC 3986, 5); nullopt: no http(s) URL comes out.
