@@ -180,7 +180,7 @@ class ModernTest(McpTest):
 class MisbehavingTest(McpTest):
     def test_each_call_fails_with_a_sentence(self):
         server = self.peer(Misbehaving())
-        self.configure(odd={"url": server.url, "timeout": "1s", "connect_timeout": "2s"})
+        self.configure(odd={"url": server.url, "timeout": "2s", "connect_timeout": "2s"})
         self.assertIn("odd__half_json", self.listed())
         self.assertIn("Better late", self.words("odd", "late"))
         self.assertEqual(len(self.words("odd", "long_text")), 5 << 18, "here everything is shown")

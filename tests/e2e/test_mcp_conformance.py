@@ -15,8 +15,6 @@ SUITE = MCP / "node_modules/@modelcontextprotocol/conformance"
 VERSIONS = ("2025-11-25", "2026-07-28")
 # In the suite, though not in its lists of what is required.
 BESIDES = ("json-schema-2020-12-preservation",)
-# What the client does not do yet, by the beginning of the scenario's name, and why.
-NOT_YET = {"auth/": "there is no OAuth yet"}
 
 # The suite takes a client that was killed for one that ended well.
 WRAPPER = """#!/bin/sh
@@ -72,12 +70,9 @@ class ConformanceTest(unittest.TestCase):
         wanted = list(dict.fromkeys(wanted))
         for version in VERSIONS:
             self.assertIn((version, "tools_call"), wanted, "the suite's lists were not understood")
-        played = [one for one in wanted if not one[1].startswith(tuple(NOT_YET))]
-        for beginning in NOT_YET:
-            self.assertTrue(any(scenario.startswith(beginning) for _, scenario in wanted), beginning)
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            outcomes = pool.map(lambda one: run(*one), played)
-            for (version, scenario), wrong in zip(played, outcomes):
+            outcomes = pool.map(lambda one: run(*one), wanted)
+            for (version, scenario), wrong in zip(wanted, outcomes):
                 with self.subTest(version=version, scenario=scenario):
                     self.assertEqual(wrong, [])
 

@@ -46,7 +46,7 @@ class ConversationTest(unittest.TestCase):
         devices = devices or {}
         config = configuration(
             self.directory, servers,
-            auth={"tokens": [{"name": "test", "secret": "${PARLEY_TOKEN:-}"}]}, log={"level": "debug"},
+            auth={"tokens": [{"name": "test", "secret": "${PARLEY_TOKEN:-}"}]}, log={"level": "trace"},
             detector={"end_silence": "300ms"}, server={"io_threads": 1},
             session={"slow_tool_after": "0s", "tool_timeout": "3s", **session},
             engines={"asr": {**recogniser, "texts": heard}, "tts": {"type": "simulated_tts", "delay": "5ms"},
@@ -230,7 +230,7 @@ class TroubleTest(ConversationTest):
         devices = {f"02:00:00:00:01:{i:02x}": (name, [f"use {name}", "light please"])
                    for i, name in enumerate(odd.tools)}
         orders = [calls(f"use {name}", tool(f"odd__{name}"), LAMP) for name in odd.tools]
-        self.begin({"odd": {"url": odd.url, "timeout": "1s"}, "gone": f"http://127.0.0.1:{free_port()}/mcp"},
+        self.begin({"odd": {"url": odd.url, "timeout": "2s"}, "gone": f"http://127.0.0.1:{free_port()}/mcp"},
                    [*orders, calls("light please", LAMP)], ["nothing"], devices=devices)
         with concurrent.futures.ThreadPoolExecutor(6) as pool:
             talks = {device: pool.submit(self.converse, 2, device=device) for device in devices}

@@ -203,8 +203,8 @@ TEST_F(HttpClientTest, RefusesBadAddressesAndHeaders) {
   }
 }
 
-TEST_F(HttpClientTest, SendsAgainOverAKeptConnectionUnlessItIsToBeSentOnce) {
-  for (const bool only_once : {false, true}) {
+TEST_F(HttpClientTest, SendsAgainWhatIsLostWithAKeptConnectionUnlessItIsToBeSentOnce) {
+  for (const bool once : {false, true}) {
     int asked = 0;
     HttpServer server(io, [&](HttpExchange& exchange) -> Task<> {
       ++asked;
@@ -218,17 +218,19 @@ TEST_F(HttpClientTest, SendsAgainOverAKeptConnectionUnlessItIsToBeSentOnce) {
     auto request = get(server.url());
     request.method = "POST";
     request.body = "the order";
-    request.once = only_once;
+    request.once = once;
     EXPECT_EQ(run_on(io, read(fresh, request)).body, "the order");
     const auto second = run_on(io, read(fresh, request));
-    EXPECT_EQ(asked, only_once ? 2 : 3);
-    EXPECT_EQ(second.body, only_once ? "" : "the order");
-    ASSERT_EQ(second.error.has_value(), only_once);
-    if (only_once) {
+    EXPECT_EQ(asked, once ? 2 : 3);
+    EXPECT_EQ(second.body, once ? "" : "the order");
+    ASSERT_EQ(second.error.has_value(), once);
+    if (once) {
       EXPECT_EQ(second.error->code, Errc::closed);
       EXPECT_TRUE(second.error->retryable);
     }
-    EXPECT_EQ(run_on(io, read(fresh, request)).body, "the order") << "and the client goes on";
+    EXPECT_EQ(run_on(io, read(fresh, request)).body, "the order");
+    EXPECT_EQ(run_on(io, read(fresh, request)).body, "the order");
+    EXPECT_EQ(server.connections(), 2) << "kept for the next one, whether it is sent once or not";
   }
 }
 
