@@ -9,9 +9,9 @@ namespace parley {
 std::string base64(std::string_view bytes) {
   // OpenSSL writes a zero after the text.
   std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
-  const auto length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                      reinterpret_cast<const unsigned char*>(bytes.data()),
-                                      static_cast<int>(bytes.size()));
+  const auto length =
+      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                      reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
   text.resize(static_cast<std::size_t>(length));
   return text;
 }
