@@ -86,8 +86,10 @@ class CommandLineTest(unittest.TestCase):
         self.assertIn("tools    of the device, and of web", ran.stdout)
         self.assertIn("WEB_MCP_TOKEN", self.refused("check", "--config", str(self.config(block))))
         for key in re.findall(r"^    (\w+): ", block, flags=re.MULTILINE):
-            said = self.refused("check", "--config", str(self.config(block.replace(f"    {key}: ", f"    x{key}: "))))
-            self.assertIn(key, said)
+            wrong = self.config(block.replace(f"    {key}: ", f"    x{key}: "))
+            ran = parley("check", "--config", str(wrong), WEB_MCP_TOKEN="t-1")
+            self.assertEqual(ran.returncode, 2, key)
+            self.assertIn(key, ran.stderr)
 
     def test_a_missing_file(self):
         self.assertIn("nowhere.yaml", self.refused("serve", "--config", str(self.directory / "nowhere.yaml")))

@@ -228,9 +228,7 @@ TEST_F(HttpClientTest, SendsAgainWhatIsLostWithAKeptConnectionUnlessItIsToBeSent
       EXPECT_EQ(second.error->code, Errc::closed);
       EXPECT_TRUE(second.error->retryable);
     }
-    EXPECT_EQ(run_on(io, read(fresh, request)).body, "the order");
-    EXPECT_EQ(run_on(io, read(fresh, request)).body, "the order");
-    EXPECT_EQ(server.connections(), 2) << "kept for the next one, whether it is sent once or not";
+    EXPECT_EQ(run_on(io, read(fresh, request)).body, "the order") << "and the client goes on";
   }
 }
 
