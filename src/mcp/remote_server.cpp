@@ -285,12 +285,13 @@ Task<> RemoteServer::run_call(std::shared_ptr<RemoteServer> self, std::shared_pt
 }
 
 RemoteServers::RemoteServers(const config::McpServers& servers, std::shared_ptr<TokenStore> store,
-                             std::shared_ptr<Metrics> metrics) {
+                             std::shared_ptr<Metrics> metrics)
+    : store_(std::move(store)) {
   const auto home = io_.get_executor();
   const auto scheduler = make_asio_scheduler(home);
   for (const auto& [key, settings] : servers) {
     servers_.push_back(std::make_shared<RemoteServer>(
-        home, scheduler, key, settings, authorization_for(home, scheduler, key, settings, store), metrics));
+        home, scheduler, key, settings, authorization_for(home, scheduler, key, settings, store_), metrics));
     servers_.back()->start();
   }
   if (servers_.empty()) return;
@@ -319,6 +320,7 @@ RemoteServers::~RemoteServers() {
     timer->async_wait([this, timer](const boost::system::error_code&) { io_.stop(); });
   });
   thread_.join();
+  if (store_) store_->stop();
 }
 
 std::vector<std::shared_ptr<ToolServer>> RemoteServers::for_session(

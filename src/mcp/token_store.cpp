@@ -126,6 +126,10 @@ TokenStore::TokenStore(std::filesystem::path file)
 }
 
 TokenStore::~TokenStore() {
+  stop();
+}
+
+void TokenStore::stop() {
   writer_.join();
 }
 

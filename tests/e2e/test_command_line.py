@@ -73,7 +73,8 @@ class CommandLineTest(unittest.TestCase):
         described = text[text.index("  # gpt:\n"):text.index("# Which engine does what")]
         # What is indented below a name, and the names themselves; the rest explains.
         block = re.sub(r"^  # (?=  |[a-z]+:$)", "  ", described, flags=re.MULTILINE)
-        config = self.config("engines:\n" + block + "roles: {asr: [whisper, live, funasr], llm: gpt, tts: [nova, rachel]}\n")
+        config = self.config("engines:\n" + block + "roles: {asr: [whisper, live, funasr, wyoming], llm: gpt, "
+                             "tts: [nova, rachel, piper]}\n")
         ran = parley("check", "--config", str(config), OPENAI_API_KEY="sk-test", ELEVENLABS_API_KEY="xi-test")
         self.assertEqual(ran.returncode, 0, ran.stderr + block)
 
@@ -83,7 +84,7 @@ class CommandLineTest(unittest.TestCase):
         block = re.sub(r"^# ?", "", described, flags=re.MULTILINE)
         ran = parley("check", "--config", str(self.config(block)), WEB_MCP_TOKEN="t-1")
         self.assertEqual(ran.returncode, 0, ran.stderr + block)
-        self.assertIn("tools    of the device, and of web", ran.stdout)
+        self.assertIn("tools    of the device, and of calendar, web", ran.stdout)
         self.assertIn("WEB_MCP_TOKEN", self.refused("check", "--config", str(self.config(block))))
         for key in re.findall(r"^    (\w+): ", block, flags=re.MULTILINE):
             wrong = self.config(block.replace(f"    {key}: ", f"    x{key}: "))

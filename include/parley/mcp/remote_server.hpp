@@ -102,6 +102,7 @@ class RemoteServers : public std::enable_shared_from_this<RemoteServers> {
 
  private:
   asio::io_context io_{1};
+  std::shared_ptr<TokenStore> store_;
   std::vector<std::shared_ptr<RemoteServer>> servers_;
   std::thread thread_;
 };

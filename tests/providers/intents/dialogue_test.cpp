@@ -422,7 +422,7 @@ TEST(Dialogue, EverySentenceEndsInAReply) {
   test::Sampler sampler(catalog, 3);
   for (const Intent& intent : catalog.intents) {
     for (const Sentence& sentence : intent.sentences) {
-      Conversation talk(test::builtin_catalog());
+      Conversation talk(test::builtin_catalog(), test::stock_and_own_tools());
       const std::string text = sampler.sentence(sentence).text();
       Outcome outcome = talk.say(text);
       for (int i = 0; i < 3 && outcome.call; ++i) {

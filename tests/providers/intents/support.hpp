@@ -79,6 +79,20 @@ inline engine::ToolSet stock_tools() {
       }};
 }
 
+/// Those of a device, and Parley's own as far as intents use them.
+inline engine::ToolSet stock_and_own_tools() {
+  auto set = stock_tools();
+  set.id = "stock and own";
+  for (const char* name :
+       {"parley__set_timer", "parley__set_reminder", "parley__list_reminders", "parley__cancel_reminder"}) {
+    auto own = tool(name);
+    own.server = "parley";
+    own.input_schema = {{"type", "object"}};
+    set.tools.push_back(std::move(own));
+  }
+  return set;
+}
+
 inline engine::ToolSet coffee_tools() {
   return {.id = "coffee",
           .tools = {tool("self.coffee.order_drink",
