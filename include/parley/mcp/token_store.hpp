@@ -61,8 +61,8 @@ class TokenStore {
   /// says of other servers stays. Errors: as above; a damaged file is left as it is.
   Task<Result<>> save(std::string server_url, OAuthCredentials credentials);
 
-  /// Returns when what was being written is written; nothing is written afterwards. Before the I/O contexts of
-  /// its tasks go.
+  /// Returns when what was being written is written; nothing is written afterwards. Before the I/O contexts
+  /// of its tasks go.
   void stop();
 
   const std::filesystem::path& file() const { return file_; }
