@@ -68,6 +68,12 @@ void read_session(const Node& node, SessionSettings& out) {
   out.timer_phrase = node.get("timer_phrase", out.timer_phrase);
   out.named_timer_phrase = node.get("named_timer_phrase", out.named_timer_phrase);
   out.reminder_phrase = node.get("reminder_phrase", out.reminder_phrase);
+  for (const auto& [key, phrase] : {std::pair("timer_phrase", &out.timer_phrase),
+                                    std::pair("named_timer_phrase", &out.named_timer_phrase),
+                                    std::pair("reminder_phrase", &out.reminder_phrase)}) {
+    if (phrase->find_first_not_of(" \t\r\n") == std::string::npos)
+      node.fail(key, "there is nothing to say in it; expected a sentence");
+  }
   out.late_phrase = node.get("late_phrase", out.late_phrase);
   out.tool_timeout = node.get("tool_timeout", out.tool_timeout, 100ms, 10min);
   out.draft_after = node.get("draft_after", out.draft_after, 0ms, 10s);

@@ -173,7 +173,8 @@ class FallbackAsrStream final : public AsrStream {
 
   void push(audio::PcmView samples) override {
     if (finished_) return;
-    if (index_ + 1 < engines_->list.size()) {
+    // Also while the last one is being opened.
+    if (!stream_ || index_ + 1 < engines_->list.size()) {
       const auto room = kMaxKept - std::min(kMaxKept, kept_.size());
       kept_.insert(kept_.end(), samples.begin(),
                    samples.begin() + static_cast<std::ptrdiff_t>(std::min(room, samples.size())));
@@ -203,6 +204,7 @@ class FallbackAsrStream final : public AsrStream {
       if (!replaced) co_return replaced.error();
       stream_ = std::move(*replaced);
       stream_->push(kept_);
+      if (index_ + 1 == engines_->list.size()) kept_ = {};
       if (finished_) finish_engine();
     }
   }

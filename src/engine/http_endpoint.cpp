@@ -256,7 +256,8 @@ Error error_of_status(int status, std::string_view body, const std::string& orig
   }
   if (status >= 500) return {Errc::unavailable, text, true};
   if (status >= 300 && status < 400)
-    return {Errc::configuration, text + " (it wants to be asked at another address: correct base_url)"};
+    return {Errc::configuration,
+            text + " (it wants to be asked at another address: correct the engine's address)"};
   if (status == 404 || status == 405) return {Errc::configuration, text};
   return {Errc::invalid_input, text};
 }

@@ -21,6 +21,15 @@ constexpr std::array kYes = {
     "конечно"sv,   "давай"sv,   "хорошо"sv, "vâng"sv,    "có"sv,        "ừ"sv,          "dạ"sv,
     "はい"sv,      "うん"sv,    "ええ"sv,   "네"sv,      "예"sv,        "응"sv};
 
+/// What may stand beside a yes and add nothing to it.
+constexpr std::array kBeside = {
+    "it"sv,      "that"sv,       "this"sv,   "so"sv,     "ahead"sv,    "on"sv,      "for"sv,
+    "it's"sv,    "that's"sv,     "fine"sv,   "course"sv, "of"sv,       "thanks"sv,  "thank"sv,
+    "you"sv,     "now"sv,        "then"sv,   "good"sv,   "all"sv,      "i"sv,       "agree"sv,
+    "das"sv,     "es"sv,         "mach"sv,   "danke"sv,  "gut"sv,      "merci"sv,   "bien"sv,
+    "plaît"sv,   "s'il"sv,       "vous"sv,   "te"sv,     "sûr"sv,      "gracias"sv, "por"sv,
+    "favor"sv,   "bene"sv,       "grazie"sv, "va"sv,     "obrigado"sv, "goed"sv,    "dank"sv,
+    "спасибо"sv, "пожалуйста"sv, "ạ"sv,      "ơi"sv,     "được"sv,     "đồng"sv,    "ý"sv};
 constexpr std::array kNo = {"no"sv,    "not"sv,  "don't"sv, "dont"sv, "never"sv, "stop"sv, "cancel"sv,
                             "wait"sv,  "nope"sv, "nah"sv,   "nein"sv, "nicht"sv, "non"sv,  "pas"sv,
                             "nunca"sv, "não"sv,  "nee"sv,   "niet"sv, "нет"sv,   "не"sv,   "không"sv,
@@ -73,7 +82,14 @@ bool agrees(std::string_view text) {
     return false;
   if (any(kNoWithin, [&](std::string_view no) { return text.find(no) != std::string_view::npos; }))
     return false;
-  if (std::ranges::find(kYes, words.front()) != kYes.end()) return true;
+  const auto is_yes = [](const std::string& word) { return std::ranges::find(kYes, word) != kYes.end(); };
+  const auto adds_nothing = [&](const std::string& word) {
+    return is_yes(word) || std::ranges::find(kBeside, word) != kBeside.end();
+  };
+  if (is_yes(words.front())) {
+    const bool weak = words.size() == 1 && (words.front() == "do" || words.front() == "go");
+    return !weak && std::ranges::all_of(words, adds_nothing);
+  }
   return text.size() <= kMaxUnspaced &&
          any(kYesBegins, [&](std::string_view yes) { return words.front().starts_with(yes); });
 }

@@ -131,6 +131,10 @@ ToolServer* Host::server_of(const engine::ToolSpec& tool) const {
   return found == servers_.end() ? nullptr : found->get();
 }
 
+void Host::turn_interrupted() {
+  asked_.clear();
+}
+
 void Host::begin_turn(std::string_view words) {
   agreed_ = agrees(words) ? std::exchange(asked_, {}) : std::set<std::string>();
   asked_.clear();
@@ -150,7 +154,8 @@ std::string_view Host::where(std::string_view name) const {
 }
 
 std::unique_ptr<CallStream> Host::call(const engine::ToolCall& call) {
-  const auto* tool = tools_->find(call.name);
+  const auto set = tools_;  // The call itself may lead to another one.
+  const auto* tool = set->find(call.name);
   auto* server = tool == nullptr ? nullptr : server_of(*tool);
   const auto refused = [&](std::string_view why, std::string text) {
     log::info("tool call", {{"device", device_id_},
@@ -170,9 +175,9 @@ std::unique_ptr<CallStream> Host::call(const engine::ToolCall& call) {
                    "Not done: the person has to agree first. Say in one sentence what would be done and ask "
                    "for a yes; after it, call the tool again with the same arguments.");
   }
-  return std::make_unique<Audited>(
-      server->call(tool->wire_name, call.arguments, call_timeout_), scheduler_,
-      Audit{device_id_, std::string(shown(tool->server)), tool->wire_name, digest(call.arguments)});
+  Audit audit{device_id_, std::string(shown(tool->server)), tool->wire_name, digest(call.arguments)};
+  return std::make_unique<Audited>(server->call(tool->wire_name, call.arguments, call_timeout_), scheduler_,
+                                   std::move(audit));
 }
 
 }  // namespace parley::mcp

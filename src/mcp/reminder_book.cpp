@@ -29,8 +29,23 @@ std::shared_ptr<ReminderBook> ReminderBook::open(std::shared_ptr<engine::Reminde
   return book;
 }
 
+void ReminderBook::drop_given_up() {
+  const auto limit = std::chrono::system_clock::now() - kGivenUp;
+  std::vector<std::pair<std::string, int>> gone;
+  for (const auto& [device, entries] : devices_) {
+    for (const auto& [id, entry] : entries) {
+      if (entry.state == State::waiting && entry.reminder.due < limit) gone.emplace_back(device, id);
+    }
+  }
+  for (const auto& [device, id] : gone) {
+    erase(device, id);
+    if (store_) store_->remove(device, id);
+  }
+}
+
 Result<Reminder> ReminderBook::enter(Reminder reminder) {
   const std::scoped_lock lock(mutex_);
+  if (count_ >= limits_.all) drop_given_up();
   if (count_ >= limits_.all) return Error(Errc::limit, "The server keeps as many reminders as it can.");
   const auto known = devices_.find(reminder.device);
   if (known != devices_.end() && known->second.size() >= limits_.per_device) {

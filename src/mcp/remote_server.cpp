@@ -148,9 +148,11 @@ std::shared_ptr<ToolServer> RemoteServer::for_session(asio::any_io_executor exec
 }
 
 void RemoteServer::publish(ToolList tools) {
+  // Only this thread writes. An equal list stays the same object: sessions keep what they made of it.
+  if (*tools_ == tools) return;
+  auto fresh = std::make_shared<const ToolList>(std::move(tools));
   const std::scoped_lock lock(mutex_);
-  // An equal list stays the same object: sessions keep what they made of it.
-  if (*tools_ != tools) tools_ = std::make_shared<const ToolList>(std::move(tools));
+  tools_.swap(fresh);
 }
 
 void RemoteServer::news(bool& flag) {
@@ -308,6 +310,10 @@ RemoteServers::RemoteServers(const config::McpServers& servers, std::shared_ptr<
 }
 
 RemoteServers::~RemoteServers() {
+  stop();
+}
+
+void RemoteServers::stop() {
   if (!thread_.joinable()) return;
   auto left = std::make_shared<std::size_t>(servers_.size());  // counted at home
   for (const auto& server : servers_) {

@@ -59,7 +59,8 @@ std::optional<int> read_offset(Scanner& text) {
 /// Nothing: not a date and a time that there are.
 std::optional<std::tm> read_date_and_time(Scanner& text) {
   const auto year = text.number(4);
-  if (!year || !text.take('-')) return std::nullopt;
+  // What a time in nanoseconds can hold ends in 2262.
+  if (!year || *year < 1970 || *year > 2200 || !text.take('-')) return std::nullopt;
   const auto month = text.number(2);
   if (!month || !text.take('-')) return std::nullopt;
   const auto day = text.number(2);

@@ -268,6 +268,10 @@ class Response final : public HttpResponse {
     return value;
   }
 
+  bool is_framed() const override {
+    return transfer_->http2 || !header("Content-Length").empty() || !header("Transfer-Encoding").empty();
+  }
+
   Task<Result<std::optional<HttpChunk>>> next() override {
     // The response may be destroyed while this waits; what it waits for may not.
     const auto transfer = transfer_;

@@ -41,11 +41,11 @@ std::string host_of(std::string_view origin) {
 /// Whether `no_proxy` names the host, or a domain that it is in.
 bool is_excepted(std::string_view host) {
   const char* lower = std::getenv("no_proxy");
-  const char* list = lower != nullptr ? lower : std::getenv("NO_PROXY");
+  const char* list = lower != nullptr && *lower != '\0' ? lower : std::getenv("NO_PROXY");
   std::string_view rest(list == nullptr ? "" : list);
   const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
   while (!rest.empty()) {
-    const auto end = std::min(rest.find_first_of(", "), rest.size());
+    const auto end = std::min(rest.find_first_of(", \t"), rest.size());
     auto entry = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (entry == "*") return true;
@@ -221,6 +221,7 @@ bool HttpTransfer::take_header(std::string_view line) {
     // Also after a "100 Continue" and its like.
     headers.clear();
     status = 0;
+    http2 = line.starts_with("HTTP/2");
     if (const auto space = line.find(' '); space != std::string_view::npos)
       std::from_chars(line.data() + space + 1, line.data() + line.size(), status);
   } else if (const auto colon = line.find(':'); colon != std::string_view::npos) {

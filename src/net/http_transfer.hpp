@@ -57,6 +57,7 @@ class HttpTransfer {
   /// Called when another deadline counts from now on, perhaps an earlier one.
   std::function<void()> deadline_changed;
   int status = 0;
+  bool http2 = false;
   std::vector<HttpHeader> headers;
   std::string buffer;
   TimePoint buffer_arrived{};

@@ -56,7 +56,10 @@ std::string Url::origin() const {
 }
 
 bool Url::is_loopback() const {
-  return host == "localhost" || host.ends_with(".localhost") || host.starts_with("127.") || host == "[::1]";
+  if (host == "localhost" || host.ends_with(".localhost") || host == "[::1]") return true;
+  boost::system::error_code no_address;
+  const auto address = boost::asio::ip::make_address_v4(host, no_address);
+  return !no_address && address.is_loopback();
 }
 
 std::optional<Url> parse_url(const std::string& text) {

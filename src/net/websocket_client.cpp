@@ -17,9 +17,10 @@ namespace {
 
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
-/// How a server ends what has come to its end (RFC 6455, 7.4.1); 1005 stands for a close without a code.
+/// How a server ends what has come to its end (RFC 6455, 7.4.1); Beast's 0 and 1005 stand for a close without
+/// a code.
 bool is_normal(std::uint16_t code) {
-  return code == 1000 || code == 1001 || code == 1005;
+  return code == 0 || code == 1000 || code == 1001 || code == 1005;
 }
 
 }  // namespace
@@ -67,12 +68,21 @@ struct WebSocketClient::State : std::enable_shared_from_this<WebSocketClient::St
   /// Whatever is over in between (the deadline passed) has set its error already; what is returned then is
   /// not looked at.
   Task<Result<>> open() {
-    const auto [unknown, endpoints] = co_await resolver.async_resolve(url.host, url.port, kAwait);
-    if (unknown) {
-      co_return Error(Errc::unavailable, "cannot find the host of " + url.origin() + ": " + unknown.message(),
-                      true);
+    // Addresses do not queue behind a name that cannot be resolved.
+    std::vector<tcp::endpoint> endpoints;
+    error_code is_name;
+    const auto address = asio::ip::make_address(url.host, is_name);
+    if (is_name) {
+      const auto [unknown, found] = co_await resolver.async_resolve(url.host, url.port, kAwait);
+      if (unknown) {
+        co_return Error(Errc::unavailable,
+                        "cannot find the host of " + url.origin() + ": " + unknown.message(), true);
+      }
+      if (ended()) co_return Result<>();
+      for (const auto& entry : found) endpoints.push_back(entry.endpoint());
+    } else {
+      endpoints.emplace_back(address, static_cast<std::uint16_t>(std::stoi(url.port)));
     }
-    if (ended()) co_return Result<>();
     wire = url.tls ? make_tls_wire(executor, url, request.trust) : make_plain_wire(executor);
     const auto [unreachable, endpoint] = co_await asio::async_connect(wire->socket(), endpoints, kAwait);
     if (unreachable) {
@@ -84,7 +94,10 @@ struct WebSocketClient::State : std::enable_shared_from_this<WebSocketClient::St
     wire->socket().set_option(tcp::no_delay(true), ignored);
     if (const auto secured = co_await wire->secure(); !secured) co_return secured.error();
     if (ended()) co_return Result<>();
-    auto answer = co_await wire->upgrade(url, request, [this] { answered = true; });
+    auto answer = co_await wire->upgrade(url, request, [this] {
+      answered = true;
+      if (on_answer) on_answer();
+    });
     if (!answer.failed) co_return Result<>();
     if (answer.status == 0) {
       co_return Error(Errc::unavailable,
@@ -131,7 +144,10 @@ struct WebSocketClient::State : std::enable_shared_from_this<WebSocketClient::St
     unsent_bytes -= sending.bytes.size();
     sending.bytes.clear();
     // The reader learns why, and perhaps what the server had to say before.
-    if (failed) unsent.clear();
+    if (failed) {
+      unsent.clear();
+      unsent_bytes = 0;
+    }
     if (!ended() && !unsent.empty()) write();
   }
 
@@ -187,6 +203,7 @@ struct WebSocketClient::State : std::enable_shared_from_this<WebSocketClient::St
   bool writing = false;
   bool connected = false;
   bool answered = false;
+  std::function<void()> on_answer;
   bool closed = false;  ///< by the server, normally
   std::optional<Error> error;
 };
@@ -198,6 +215,7 @@ WebSocketClient::WebSocketClient(const asio::any_io_executor& executor, std::sha
 }
 
 WebSocketClient::~WebSocketClient() {
+  state_->on_answer = nullptr;
   state_->end(Error(Errc::cancelled, "the connection was given up"));
 }
 
@@ -209,8 +227,9 @@ void WebSocketClient::send_binary(std::string bytes) {
   state_->send({Outgoing::Kind::binary, std::move(bytes)});
 }
 
-void WebSocketClient::ping() {
+void WebSocketClient::ping(std::function<void()> answered) {
   state_->answered = false;
+  state_->on_answer = std::move(answered);
   state_->send({Outgoing::Kind::ping, {}});
 }
 

@@ -57,8 +57,9 @@ class Wire final : public WebSocketWire {
       for (const auto& [name, value] : request.headers) sent.set(name, value);
     }));
     stream_.control_callback(
-        [pong = std::move(on_pong)](websocket::frame_type kind, boost::beast::string_view /*payload*/) {
+        [this, pong = std::move(on_pong)](websocket::frame_type kind, boost::beast::string_view /*payload*/) {
           if (kind == websocket::frame_type::pong) pong();
+          if (kind == websocket::frame_type::close) said_goodbye_ = true;
         });
     http::response<http::string_body> response;
     const auto [failed] = co_await stream_.async_handshake(response, url.authority(), url.target, kAwait);
@@ -92,7 +93,8 @@ class Wire final : public WebSocketWire {
   }
 
   std::optional<CloseReason> close_reason(const error_code& failed) const override {
-    if (failed != websocket::error::closed) return std::nullopt;
+    // After a goodbye, TLS may end as it likes.
+    if (failed != websocket::error::closed && !said_goodbye_) return std::nullopt;
     const auto& reason = stream_.reason();
     return CloseReason{reason.code, std::string(reason.reason.data(), reason.reason.size())};
   }
@@ -108,6 +110,7 @@ class Wire final : public WebSocketWire {
   }
 
   std::string origin_;
+  bool said_goodbye_ = false;  ///< the server has
   websocket::stream<Layer, false> stream_;
   beast::flat_buffer buffer_;
 };
@@ -138,12 +141,10 @@ std::unique_ptr<WebSocketWire> make_tls_wire(const asio::any_io_executor& execut
   // The certificate must be for that host, which is also said to the server (RFC 6066, 3: not for addresses).
   error_code not_address;
   asio::ip::make_address(url.host, not_address);
-  if (not_address) {
-    SSL_set_tlsext_host_name(tls, url.host.c_str());
-    SSL_set1_host(tls, url.host.c_str());
-  } else {
-    X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), url.host.c_str());
-  }
+  const bool bound = not_address ? SSL_set_tlsext_host_name(tls, url.host.c_str()) == 1 &&
+                                       SSL_set1_host(tls, url.host.c_str()) == 1
+                                 : X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), url.host.c_str()) == 1;
+  if (!bound) throw Failure(Error(Errc::internal, "a certificate cannot be checked for " + url.host));
   return wire;
 }
 

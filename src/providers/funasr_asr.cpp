@@ -89,7 +89,7 @@ class FunAsrStream final : public engine::AsrStream {
       return;
     }
     link_->send_text(R"({"is_speaking": false})");
-    link_->ping();
+    link_->ping([this] { wait(shared_->settings.endpoint.deadlines.first_byte); });
     wait(shared_->settings.endpoint.deadlines.first_byte);
   }
 
@@ -103,7 +103,7 @@ class FunAsrStream final : public engine::AsrStream {
         co_return with_secret_hidden(message.error());
       }
       if (!*message) {
-        if (transcript_.may_be_complete()) co_return final_event();
+        if (transcript_.may_be_complete() && link_->alive()) co_return final_event();
         co_return Error(Errc::closed, "the recogniser closed the connection without a result", true);
       }
       if (!(*message)->is_text) co_return Error(Errc::invalid_input, "the recogniser sent no text", true);
@@ -124,7 +124,9 @@ class FunAsrStream final : public engine::AsrStream {
   }
 
   void wait(Millis limit) {
-    const auto until = clock_->now() + (transcript_.may_be_complete() ? shared_->settings.settle : limit);
+    // Until it has answered the ping, it may not even be connected.
+    const bool settled = transcript_.may_be_complete() && link_->alive();
+    const auto until = clock_->now() + (settled ? shared_->settings.settle : limit);
     link_->set_deadline(std::min(until, end_), "the recogniser did not answer in time");
   }
 
@@ -132,12 +134,15 @@ class FunAsrStream final : public engine::AsrStream {
   bool silence_is_an_end() {
     if (!finished_) return false;
     if (packets_ == 0) return true;
+    // Nobody is there, or it never ends.
+    if (!link_->alive() || clock_->now() >= end_) return false;
     if (transcript_.may_be_complete()) {
       transcript_.settle();
       shared_->flag.store(transcript_.flag(), std::memory_order_relaxed);
       return true;
     }
-    return link_->alive() && clock_->now() < end_;
+    // What heard something has more to say about it.
+    return transcript_.text().empty();
   }
 
   std::optional<AsrEvent> final_event() { return final_event(clock_->now()); }

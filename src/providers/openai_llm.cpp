@@ -18,10 +18,10 @@ constexpr std::size_t kMaxResponse = std::size_t{8} * 1024 * 1024;
 class ChatStream final : public engine::LlmStream {
  public:
   ChatStream(std::unique_ptr<net::HttpResponse> response, std::string call_prefix, std::string secret)
-      : response_(std::move(response)), answer_(std::move(call_prefix)), secret_(std::move(secret)) {
-    for (const auto* header : {"Content-Length", "Transfer-Encoding"})
-      framed_ = framed_ || !response_->header(header).empty();
-  }
+      : response_(std::move(response)),
+        answer_(std::move(call_prefix)),
+        secret_(std::move(secret)),
+        framed_(response_->is_framed()) {}
 
   Task<Result<std::optional<LlmEvent>>> next() override {
     while (true) {
@@ -91,7 +91,7 @@ class ChatStream final : public engine::LlmStream {
   std::string secret_;
   net::SseParser events_;
   /// Whether HTTP tells a complete body from one that was cut off; else only the answer itself does.
-  bool framed_ = false;
+  bool framed_;
   Form form_ = Form::unknown;
   std::string whole_;
   TimePoint arrived_{};

@@ -101,6 +101,9 @@ class App {
       io->context.stop();
     }
     for (auto& io : io_) io->thread.join();
+    // Before the contexts that their answers go to.
+    if (shared_.mcp_servers) shared_.mcp_servers->stop();
+    for (const auto& old : retired_) old->stop();
     shared_.workers->stop();
     if (shared_.conversations) shared_.conversations->stop();
     if (reminder_store_) reminder_store_->stop();
@@ -125,10 +128,11 @@ class App {
 
   /// Those that stay the same stay connected.
   void connect_mcp_servers(const config::Settings& settings) {
-    if (mcp_servers_ && *mcp_servers_ == settings.mcp_servers) return;
+    const auto wanted = std::pair(settings.mcp_servers, settings.mcp_credentials);
+    if (mcp_servers_ == wanted) return;
     shared_.mcp_servers =
         std::make_shared<mcp::RemoteServers>(settings.mcp_servers, open_tokens(settings), shared_.metrics);
-    mcp_servers_ = settings.mcp_servers;
+    mcp_servers_ = wanted;
   }
 
   static void configure_log(const config::Settings& settings) {
@@ -220,6 +224,7 @@ class App {
   }
 
   void reload() {
+    std::erase_if(retired_, [](const auto& old) { return old.use_count() == 1; });
     const auto servers = std::pair(shared_.mcp_servers, mcp_servers_);
     try {
       const auto settings = load();
@@ -228,6 +233,7 @@ class App {
       configure_log(*settings);
       premises_->admission->reconfigure(settings);
       premises_->deploy(std::move(next));
+      if (servers.first != shared_.mcp_servers) retired_.push_back(servers.first);
       log::info("the configuration was read again; new sessions use it");
     } catch (const std::exception& failure) {
       std::tie(shared_.mcp_servers, mcp_servers_) = servers;
@@ -262,7 +268,11 @@ class App {
   std::string made_up_token_;
   engine::Registry registry_ = built_in_engines();
   Deployment::Shared shared_;
-  std::optional<config::McpServers> mcp_servers_;          ///< what shared_.mcp_servers were made from
+  /// What shared_.mcp_servers were made from.
+  std::optional<std::pair<config::McpServers, std::filesystem::path>> mcp_servers_;
+  /// Of configurations before this one; sessions that began with them still use them. The last to let one go
+  /// waits for its goodbyes, which must not be an I/O thread.
+  std::vector<std::shared_ptr<mcp::RemoteServers>> retired_;
   std::shared_ptr<engine::ReminderStore> reminder_store_;  ///< null: in memory
   std::shared_ptr<Premises> premises_ = std::make_shared<Premises>();
   // Before the control context: its pending accept holds a socket of one of these.

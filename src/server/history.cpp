@@ -13,6 +13,7 @@
 
 #include "parley/core/error.hpp"
 #include "parley/core/log.hpp"
+#include "parley/core/text.hpp"
 #include "parley/core/time_zone.hpp"
 #include "parley/server/app.hpp"
 
@@ -50,12 +51,6 @@ std::string iso(WallTime time) {
 }
 
 /// What people and models said must not steer the terminal.
-std::string printable(std::string text) {
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  return text;
-}
-
 nlohmann::ordered_json to_json(const PastTurn& turn) {
   nlohmann::ordered_json out;
   out["at"] = iso(turn.at);

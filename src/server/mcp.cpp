@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "parley/core/log.hpp"
+#include "parley/core/text.hpp"
 #include "parley/mcp/remote_server.hpp"
 #include "parley/server/app.hpp"
 #include "parley/server/mcp_login.hpp"
@@ -42,12 +43,8 @@ const config::McpServer& named(const config::Settings& settings, const std::stri
 
 /// The first line of a description, as far as it fits.
 std::string summary(const std::string& text) {
-  auto line = text.substr(0, text.find_first_of("\r\n"));
-  if (line.size() > kMaxShown) {
-    auto end = kMaxShown;
-    while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;
-    line = line.substr(0, end) + "…";
-  }
+  auto line = printable(text.substr(0, text.find_first_of("\r\n")));
+  if (line.size() > kMaxShown) line = std::string(head(line, kMaxShown)) + "…";
   return line;
 }
 
@@ -104,7 +101,7 @@ Task<Result<json>> call_once(Place place, std::string tool, json arguments) {
   const auto known = std::ranges::find(page->tools, tool, &mcp::Tool::name);
   options.idempotent = known != page->tools.end() && known->idempotent;
   options.on_progress = [](double progress, const std::string& message) {
-    std::cerr << "  … " << progress << (message.empty() ? "" : " " + message) << "\n";
+    std::cerr << "  … " << progress << (message.empty() ? "" : " " + printable(message)) << "\n";
   };
   auto result = co_await link.call_tool(std::move(tool), std::move(arguments), std::move(options));
   co_await link.close();
@@ -122,8 +119,10 @@ T run(Task<T> task) {
 }
 
 void print(const std::string& key, const Seen& seen) {
-  std::cout << key << ": " << to_string(seen.info.era) << " (" << seen.info.protocol_version << ")";
-  if (!seen.info.name.empty()) std::cout << ", " << seen.info.name << " " << seen.info.version;
+  std::cout << key << ": " << to_string(seen.info.era) << " (" << printable(seen.info.protocol_version)
+            << ")";
+  if (!seen.info.name.empty())
+    std::cout << ", " << printable(seen.info.name) << " " << printable(seen.info.version);
   std::cout << ", connected in " << std::llround(to_ms(seen.connected)) << " ms, lists its tools in "
             << std::llround(to_ms(seen.answered)) << " ms\n";
   for (const auto& tool : seen.tools) {

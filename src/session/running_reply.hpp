@@ -18,7 +18,8 @@ struct Session::RunningReply {
   std::shared_ptr<dialogue::ReplyInProgress> progress = std::make_shared<dialogue::ReplyInProgress>();
   asio::cancellation_signal stop;
   bool cancelled = false;
-  bool end_conversation = false;  ///< a tool asked for it
+  bool end_conversation = false;                    ///< a tool asked for it
+  std::shared_ptr<mcp::ReminderBook::Claim> claim;  ///< of an announcement
 };
 
 }  // namespace parley::session

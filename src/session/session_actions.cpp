@@ -171,7 +171,8 @@ void Session::perform(const turn::StartReply& action) {
   wire.earliest = tts_started_ + wiring_.runtime->profile->audio.start_lead;
   if (action.kind == turn::ReplyKind::announcement) {
     // What began to be said is said. Given back where that does not come about.
-    wire.on_begun = [claim = std::exchange(claim_, nullptr)] { claim->delivered(); };
+    reply->claim = std::exchange(claim_, nullptr);
+    wire.on_begun = [claim = reply->claim] { claim->delivered(); };
   }
   reply->playout = std::make_shared<Playout>(std::move(wire), wiring_.runtime->profile->audio, record_);
   reply->progress->voice = reply->playout;
@@ -213,6 +214,7 @@ Task<> Session::run_reply(std::shared_ptr<Session> self, std::shared_ptr<Running
 void Session::perform(const turn::CancelReply& /*action*/) {
   if (!reply_) return;
   reply_->cancelled = true;
+  host_.turn_interrupted();
   remember(true);
   reply_->playout->cancel();
   reply_->stop.emit(asio::cancellation_type::terminal);
@@ -222,8 +224,10 @@ void Session::perform(const turn::CancelReply& /*action*/) {
 void Session::perform(const turn::EndTurn& action) {
   if (reply_) {
     remember(false);
-    if (reply_->kind == turn::ReplyKind::announcement && action.outcome == turn::Outcome::failed) {
-      announce_from_ = wiring_.scheduler->now() + kAnnounceAgain;
+    if (reply_->kind == turn::ReplyKind::announcement) {
+      if (action.outcome == turn::Outcome::failed) announce_from_ = wiring_.scheduler->now() + kAnnounceAgain;
+      // Where the voice had no sound for it, it has none the next time either.
+      if (action.outcome == turn::Outcome::completed) reply_->claim->delivered();
     }
     reply_.reset();
   }

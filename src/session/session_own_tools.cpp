@@ -80,7 +80,9 @@ void Session::look_at_reminders() {
   auto when = std::max(now + std::chrono::duration_cast<Duration>(left), announce_from_);
   if (!tools_settled_) when = std::max(when, tools_patience_);
   if (when > now) return reminder_timer_->arm(when, [this] { look_at_reminders(); });
-  reminder_timer_->cancel();
+  // Looked at again: a turn may run now, and the clock may be set back meanwhile.
+  reminder_timer_->arm(now + std::chrono::duration_cast<Duration>(kLookAgain),
+                       [this] { look_at_reminders(); });
   wake();
 }
 
@@ -95,11 +97,8 @@ bool Session::begin_announcement() {
     return false;
   }
   claim_ = runtime.reminders->claim(device_id(), now, kMaxAtOnce);
-  next_reminder_ = runtime.reminders->next(device_id());
-  if (!claim_) {
-    look_at_reminders();
-    return false;
-  }
+  look_at_reminders();  // the next one, with its timer
+  if (!claim_) return false;
   events_.emplace_back(turn::AnnouncementDue{
       mcp::announcement(claim_->reminders(), now, runtime.own_tools->zone, *runtime.profile)});
   return true;

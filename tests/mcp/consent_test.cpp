@@ -13,10 +13,29 @@ TEST(ConsentTest, YesInManyLanguages) {
 }
 
 TEST(ConsentTest, EverythingElseIsNone) {
-  for (const char* words :
-       {"", "No.", "no, yes, I mean no", "Yes, but not now", "Don't do it", "Please don't.", "What?", "Nein",
-        "Нет", "Не надо", "不是", "好像不对", "いいえ", "the yes album",
-        "yes I would like to know what the weather is like", "可以帮我查一下明天北京的天气怎么样吗"})
+  for (const char* words : {"",
+                            "No.",
+                            "no, yes, I mean no",
+                            "Yes, but not now",
+                            "Don't do it",
+                            "Please don't.",
+                            "What?",
+                            "Please turn off the lights",
+                            "do you have other options",
+                            "go to the next song",
+                            "right now what time is it",
+                            "bitte mach das Licht aus",
+                            "Do.",
+                            "ok computer",
+                            "Nein",
+                            "Нет",
+                            "Не надо",
+                            "不是",
+                            "好像不对",
+                            "いいえ",
+                            "the yes album",
+                            "yes I would like to know what the weather is like",
+                            "可以帮我查一下明天北京的天气怎么样吗"})
     EXPECT_FALSE(agrees(words)) << words;
 }
 

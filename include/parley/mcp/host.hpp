@@ -30,6 +30,8 @@ class Host {
 
   /// A turn begins with these words of the person, who may agree with them to what the turn before wanted.
   void begin_turn(std::string_view words);
+  /// The turn was cut off: who did not hear the question cannot agree to it.
+  void turn_interrupted();
 
   /// Starts the call at once. An unknown name is a result that says so, as is a call to which the person has
   /// to agree first: the same call is carried out in the next turn, if that begins with a yes. One log line a

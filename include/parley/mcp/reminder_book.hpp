@@ -73,6 +73,8 @@ class ReminderBook : public std::enable_shared_from_this<ReminderBook> {
   std::shared_ptr<void> watch(const std::string& device, std::function<void()> changed);
 
  private:
+  /// What devices that never came back have left, when there is no room for more; mutex_ is held.
+  void drop_given_up();
   enum class State { being_stored, waiting, claimed };
   struct Entry {
     Reminder reminder;

@@ -93,8 +93,11 @@ class RemoteServers : public std::enable_shared_from_this<RemoteServers> {
   RemoteServers& operator=(const RemoteServers&) = delete;
   RemoteServers(RemoteServers&&) = delete;
   RemoteServers& operator=(RemoteServers&&) = delete;
-  /// Says goodbye to all of them, for a second at most.
   ~RemoteServers();
+
+  /// Says goodbye to all of them, for a second at most; their calls end. Before the I/O threads go whose
+  /// sessions use them. Not from one of those.
+  void stop();
 
   /// The servers that a device may use, as its session sees them. They keep all this alive.
   std::vector<std::shared_ptr<ToolServer>> for_session(const std::string& device_id,

@@ -61,6 +61,8 @@ class HttpResponse {
   virtual int status() const = 0;
   /// The last header of that name, in whatever capitals; empty: there is none.
   virtual std::string_view header(std::string_view name) const = 0;
+  /// Whether an answer that was cut off is told from a complete one: by HTTP/2, by its length, or by chunks.
+  virtual bool is_framed() const = 0;
   /// The next piece of the body, or nullopt at its end. At most 256 KB wait for the reader; then the server
   /// has to. Errors: timeout, limit, closed (cut off in the middle), unavailable.
   virtual Task<Result<std::optional<HttpChunk>>> next() = 0;

@@ -68,8 +68,9 @@ class WebSocketClient {
   /// connection.
   void send_text(std::string text);
   void send_binary(std::string bytes);
-  /// Asks the server for a sign of life, behind what was sent before.
-  void ping();
+  /// Asks the server for a sign of life, behind what was sent before. `answered` is called when it comes,
+  /// while this lives; it may set the deadline, and nothing else.
+  void ping(std::function<void()> answered = {});
   /// Whether the server has answered a ping() since the last one was asked for.
   bool alive() const;
 

@@ -74,9 +74,14 @@ Result<Transcript::Update> Transcript::take(std::string_view message) {
 void Transcript::learn(bool is_final, bool is_increment, bool is_empty) {
   if (!finished_) {
     flag_ = is_final ? FinalFlag::speaking : FinalFlag::last;
-  } else if (flag_ == FinalFlag::unknown && (is_empty || (is_increment && !is_final))) {
+  } else if (flag_ != FinalFlag::unknown) {
+    return;
+  } else if ((is_empty && is_final) || (is_increment && !is_final)) {
     // The server in Python has no word about nothing, and no increments after the end.
     flag_ = FinalFlag::last;
+  } else if (is_empty && !is_increment) {
+    // The whole answer of the offline server in C++, which marks it as that in Python marks its last one.
+    flag_ = FinalFlag::speaking;
   }
 }
 

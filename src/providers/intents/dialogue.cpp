@@ -177,7 +177,7 @@ Outcome Dialogue::not_understood(const Turn& turn) const {
 
 Outcome Dialogue::take_over(const Turn& turn) const {
   const auto reading = matcher_.read(turn.text(), turn.view->in_force());
-  if (!reading || reading->out_of_range || catalog_->intents[reading->intent].confirm) return {.lost = true};
+  if (!reading || reading->out_of_range || turn.view->confirms(reading->intent)) return {.lost = true};
   const std::vector<Word> words = matcher_.words(turn.text());
   const std::string said = join(words, 0, words.size());
   if (!would_have_called(turn, *reading, said)) return {.lost = true};
@@ -259,7 +259,7 @@ Outcome Dialogue::next_call(const Turn& turn, const Action& action, std::size_t 
   out.call = engine::ToolCall{
       .id = next_call_id(turn.request.messages), .name = tool.name, .arguments = *std::move(arguments)};
   // What needs it was read back before this was reached.
-  out.call->agreed = true;
+  out.call->agreed = !turn.foreign;
   if (step == 0 && action.announce) out.text = action.announce->render(scope).value_or("");
   return out;
 }
