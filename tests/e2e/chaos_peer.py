@@ -21,6 +21,10 @@ class Fault:
     def __init__(self, kind, late, luck):
         self.kind, self.late, self.luck = kind, late, luck
 
+    def moment(self, says):
+        """Which of at least `says` messages of the answer it strikes; -1: the connection itself."""
+        return self.luck.randrange(1, says) if self.late and says > 1 else self.luck.choice((-1, 0))
+
 
 class Faults:
     """What goes wrong with each request: each kind with probability `rate`, else nothing."""
@@ -71,6 +75,8 @@ HTML = "<!DOCTYPE html><html><body><h1>Bad gateway</h1>" + "<p>Sorry.</p>" * 500
 
 class ChaosPeer:
     """Serves on a loopback port, in the running event loop."""
+
+    name = "http"
 
     def __init__(self, faults):
         self.faults = faults

@@ -1,7 +1,7 @@
 """Conversations with engines that fail: of what they are asked, a tenth each ends in a 500, a 429, nonsense, a broken
-connection and silence. Prints the figures.
+connection and silence, or in what that is without HTTP. Prints the figures.
 
-PARLEY_CHAOS_TURNS: how many turns each of the two runs has. PARLEY_CHAOS_SEED: another course of events."""
+PARLEY_CHAOS_TURNS: how many turns each of the runs has. PARLEY_CHAOS_SEED: another course of events."""
 
 import asyncio
 import collections
@@ -17,9 +17,11 @@ import websockets
 
 import opus
 from chaos_peer import SENTENCES, ChaosPeer, Faults
+from chaos_websocket import WebSocketPeer
+from chaos_wyoming import Recogniser, Voice
 from harness import BUILD, HELLO, Server, device_headers
 
-TURNS = int(os.environ.get("PARLEY_CHAOS_TURNS", 300))
+TURNS = int(os.environ.get("PARLEY_CHAOS_TURNS", 250))
 SEED = int(os.environ.get("PARLEY_CHAOS_SEED", 1))
 DEVICES = min(40, max(2, TURNS // 5))
 IO_THREADS = 2
@@ -43,9 +45,11 @@ SANITIZED = b"__asan_init" in BINARY or b"__tsan_init" in BINARY
 TOLERANCE_KB = 4096
 
 
-def longest_turn(engines):
+def longest_turn(config):
     """From the end of the utterance to `tts stop` when everything takes as long as it may."""
-    patience = {role: engines * limit + MARGIN for role, limit in LIMIT.items()}
+    choices = [config["roles"], *(device["roles"] for device in config["devices"].values())]
+    patience = {role: max(len(roles.get(role, ())) for roles in choices) * limit + MARGIN
+                for role, limit in LIMIT.items()}
     return (patience["asr"] + ROUNDS * (patience["llm"] + TOTAL) + (ROUNDS - 1) * (TOOL + 0.5)
             + SPOKEN * (patience["tts"] + TOTAL) + PLAYED)
 
@@ -54,9 +58,12 @@ def device_id(index):
     return f"02:c0:00:00:00:{index:02x}"
 
 
+TIMEOUTS = {"connect_timeout": "1s", "first_byte_timeout": "500ms", "idle_timeout": "500ms",
+            "total_timeout": f"{round(TOTAL * 1000)}ms"}
+
+
 def configuration(peer, with_fallback):
-    http = {"connect_timeout": "1s", "first_byte_timeout": "500ms", "idle_timeout": "500ms",
-            "total_timeout": f"{round(TOTAL * 1000)}ms", "retries": 1}
+    http = {**TIMEOUTS, "retries": 1}
     openai = {"type": "openai", "base_url": peer.url + "/v1", "api_key": "sk-test", "model": "m", **http}
 
     def role(name, stand_in):
@@ -78,6 +85,28 @@ def configuration(peer, with_fallback):
         "roles": {"asr": role("whisper", "ear"), "llm": role("gpt", "commands"), "tts": role("nova", "voice")},
         "devices": {device_id(i): {"roles": {"tts": role("rachel", "voice")}} for i in range(0, DEVICES, 2)},
     }
+
+
+def streaming_configuration(peer, recogniser, voice, sockets, with_fallback):
+    """The same model, the other recognisers and voices, by turns."""
+    config = configuration(peer, with_fallback)
+    wyoming = {"type": "wyoming", **TIMEOUTS, "retries": 1}
+    funasr = {"type": "funasr", "settle": "100ms", **TIMEOUTS}
+    config["engines"].update({
+        "rhasspy": {**wyoming, "uri": recogniser.url},
+        "paraformer": {**funasr, "url": sockets.url + "/2pass", "mode": "2pass"},
+        "sensevoice": {**funasr, "url": sockets.url + "/offline", "mode": "offline"},
+        "realtime": {"type": "openai_realtime", "url": sockets.url + "/v1/realtime?intent=transcription",
+                     "api_key": "sk-test", "model": "m", **TIMEOUTS},
+        "piper": {**wyoming, "uri": voice.url, "voice": "hum"},
+        "kokoro": {**wyoming, "uri": voice.url, "voice": "hum", "streaming": "on"},
+    })
+    lists = (["rhasspy"], ["paraformer", "realtime"], ["realtime", "sensevoice"], ["sensevoice", "rhasspy"])
+    config["devices"] = {
+        device_id(i): {"roles": {"asr": [*lists[i % 4], "ear"] if with_fallback else lists[i % 4][:1],
+                                 "tts": [("piper", "kokoro")[i // 4 % 2], *["voice"] * with_fallback]}}
+        for i in range(DEVICES)}
+    return config
 
 
 class Turn:
@@ -186,12 +215,25 @@ def metrics(server):
         return answer.read().decode()
 
 
+def plain(why, peers):
+    """What failed, without what is another number each time."""
+    for peer in peers:
+        why = why.replace(peer.url.split("//")[1], peer.name)
+    return re.sub(r"\d+ bytes", "N bytes", why)
+
+
 def percentile(values, share):
     return sorted(values)[min(len(values) - 1, int(share * len(values)))] if values else None
 
 
 class ChaosTest(unittest.TestCase):
     with_fallback = True
+    engines = ("whisper", "gpt", "nova", "rachel")
+    peers = (ChaosPeer,)
+    threads = 0  # that are made when an engine is first asked, and kept
+
+    def configuration(self, *peers):
+        return configuration(*peers, self.with_fallback)
 
     def test_every_turn_ends_and_nothing_is_left(self):
         os.environ["no_proxy"] = "127.0.0.1"
@@ -200,11 +242,15 @@ class ChaosTest(unittest.TestCase):
             asyncio.run(self.run_chaos())
 
     async def run_chaos(self):
-        peer = ChaosPeer(Faults(SEED))
-        await peer.start()
-        self.config.write_text(json.dumps(configuration(peer, self.with_fallback)))
+        faults = Faults(SEED)
+        peers = [peer(faults) for peer in self.peers]
+        for peer in peers:
+            await peer.start()
+        config = self.configuration(*peers)
+        self.config.write_text(json.dumps(config))
         server = await asyncio.to_thread(Server, self.config)
-        report = {"fallback": self.with_fallback, "devices": DEVICES, "patience_s": longest_turn(1 + self.with_fallback)}
+        report = {"run": type(self).__name__, "fallback": self.with_fallback, "devices": DEVICES,
+                  "patience_s": longest_turn(config)}
         try:
             report["rss_kb"] = {"start": status(server, "VmRSS")}
             descriptors_before, threads_before = descriptors(server), status(server, "Threads")
@@ -224,9 +270,10 @@ class ChaosTest(unittest.TestCase):
             report["log"] = server.turns()
         finally:
             code = await asyncio.to_thread(server.stop)
-            await peer.stop()
+            for peer in peers:
+                await peer.stop()
         self.server = server
-        self.judge(report, devices, peer, code)
+        self.judge(report, devices, peers, code)
 
     @staticmethod
     def wait_for_the_last_to_leave(server):
@@ -235,7 +282,7 @@ class ChaosTest(unittest.TestCase):
                 lambda: sum("session ended" in line for line in server.log) >= DEVICES, 60)
         assert left, "a session did not end with its device"
 
-    def judge(self, report, devices, peer, code):
+    def judge(self, report, devices, peers, code):
         turns = [turn for device in devices for turn in device.turns]
         took = [turn.took for turn in turns if turn.took is not None]
         log = report.pop("log")
@@ -244,9 +291,9 @@ class ChaosTest(unittest.TestCase):
         report["heard"] = collections.Counter(turn.heard() for turn in turns)
         report["sentences"] = collections.Counter(text for turn in turns for text in turn.sentences)
         report["logged"] = collections.Counter(line["outcome"] for line in log)
-        report["why"] = collections.Counter(re.sub(r"127\.0\.0\.1:\d+", "PEER", re.sub(r"\d+ bytes", "N bytes", line.get("why", ""))) for line in log)
+        report["why"] = collections.Counter(plain(line.get("why", ""), peers) for line in log)
         report["to_tts_stop_s"] = {"p50": percentile(took, 0.5), "p99": percentile(took, 0.99), "max": max(took)}
-        report["requests"] = peer.faults.table()
+        report["requests"] = peers[0].faults.table()
         report["engine_errors"] = re.findall(r"^parley_engine_errors_total\{(.*)\} (\d+)", text, re.M)
         report["tool_calls"] = sum(device.calls for device in devices)
         print(json.dumps(report, indent=1))
@@ -269,19 +316,24 @@ class ChaosTest(unittest.TestCase):
             self.assertLessEqual(set(report["logged"]), {"completed", "failed"})
             for line in log:
                 self.assertEqual(line["outcome"] == "failed", bool(line.get("why")), line)
-                self.assertIn("tts_stop_ms", line)
+                self.assertTrue("tts_stop_ms" in line or self.was_early(line), line)
         with self.subTest("the metrics"):
-            for engine in ("whisper", "gpt", "nova", "rachel"):
+            for engine in self.engines:
                 self.assertIn(f'engine="{engine}"', text)
             self.assertIn(f'parley_turns_total{{outcome="completed"}} {report["logged"]["completed"]}', text)
         with self.subTest("what is left"):
-            self.assertEqual(*report["threads"])
+            self.assertLessEqual(report["threads"][1], report["threads"][0] + self.threads)
             self.assertLessEqual(report["descriptors"][1], report["descriptors"][0] + DEVICES,
                                  "connections to the peer are kept, but not more than were used at once")
             if not SANITIZED:
                 self.assertLessEqual(report["rss_kb"]["end"], report["rss_kb"]["warm"] + TOLERANCE_KB)
                 self.assertLessEqual(report["rss_kb"]["left"], report["rss_kb"]["warm"] + TOLERANCE_KB)
         self.judge_failures(report)
+
+    @staticmethod
+    def was_early(_line):
+        """Whether the turn failed before the utterance was over, from where its times count."""
+        return False
 
     def judge_failures(self, report):
         """The next engine answers, unless something was delivered already: only what breaks in the middle is a failure."""
@@ -296,6 +348,36 @@ class WithoutFallbackTest(ChaosTest):
     def judge_failures(self, report):
         self.assertGreater(report["heard"]["apology"], 0)
         self.assertGreater(report["heard"]["clip"], 0)
+
+
+class Streaming:
+    """Wyoming, FunASR and OpenAI's realtime transcription."""
+
+    engines = ("rhasspy", "paraformer", "realtime", "sensevoice", "gpt", "piper", "kokoro")
+    peers = (ChaosPeer, Recogniser, Voice, WebSocketPeer)
+    threads = IO_THREADS  # the resolvers'
+
+    def configuration(self, *peers):
+        return streaming_configuration(*peers, self.with_fallback)
+
+    @staticmethod
+    def was_early(line):
+        """A recogniser that listens while somebody speaks may fail then."""
+        return line["outcome"] == "failed" and not any(key.endswith("_ms") for key in line)
+
+
+class StreamingTest(Streaming, ChaosTest):
+    def judge_failures(self, report):
+        """No recogniser is ever to blame: what is still unsure goes to the next one."""
+        voice = "tcp://piper "
+        super().judge_failures({"why": [why for why in report["why"] if not why.startswith(voice)]})
+        for why in report["why"]:
+            self.assertNotRegex(why, f"{voice}(cannot be reached|did not answer in time|sent no audio)")
+
+
+class StreamingWithoutFallbackTest(Streaming, WithoutFallbackTest):
+    pass
+
 
 
 if __name__ == "__main__":
