@@ -16,6 +16,7 @@ std::shared_ptr<ReminderBook> ReminderBook::open(std::shared_ptr<engine::Reminde
                                                  std::shared_ptr<Metrics> metrics, WallTime now,
                                                  ReminderLimits limits) {
   std::shared_ptr<ReminderBook> book(new ReminderBook(std::move(store), std::move(metrics), limits));
+  book->now_ = now;
   if (!book->store_) return book;
   for (auto& reminder : book->store_->load()) {
     if (reminder.due < now - kGivenUp) {
@@ -30,7 +31,7 @@ std::shared_ptr<ReminderBook> ReminderBook::open(std::shared_ptr<engine::Reminde
 }
 
 void ReminderBook::drop_given_up() {
-  const auto limit = std::chrono::system_clock::now() - kGivenUp;
+  const auto limit = now_ - kGivenUp;
   std::vector<std::pair<std::string, int>> gone;
   for (const auto& [device, entries] : devices_) {
     for (const auto& [id, entry] : entries) {
@@ -133,6 +134,7 @@ std::shared_ptr<ReminderBook::Claim> ReminderBook::claim(const std::string& devi
   std::vector<Reminder> due;
   {
     const std::scoped_lock lock(mutex_);
+    now_ = std::max(now_, now);
     const auto entries = devices_.find(device);
     if (entries == devices_.end()) return nullptr;
     for (auto& [id, entry] : entries->second) {

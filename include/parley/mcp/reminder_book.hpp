@@ -100,6 +100,7 @@ class ReminderBook : public std::enable_shared_from_this<ReminderBook> {
   mutable std::mutex mutex_;
   std::map<std::string, Entries> devices_;
   std::size_t count_ = 0;
+  WallTime now_{};  ///< the latest that was heard of
   std::multimap<std::string, std::weak_ptr<Watcher>> watchers_;
 };
 
