@@ -38,10 +38,7 @@ void ReminderBook::drop_given_up() {
       if (entry.state == State::waiting && entry.reminder.due < limit) gone.emplace_back(device, id);
     }
   }
-  for (const auto& [device, id] : gone) {
-    erase(device, id);
-    if (store_) store_->remove(device, id);
-  }
+  for (const auto& [device, id] : gone) erase(device, id);
 }
 
 Result<Reminder> ReminderBook::enter(Reminder reminder) {

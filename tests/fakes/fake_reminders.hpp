@@ -25,7 +25,8 @@ class FakeReminders final : public engine::ReminderStore {
     if (!slow) answer();
   }
   void remove(const std::string& device, int id) override { kept.erase({device, id}); }
-  void stop() override {}
+  /// What waits holds whoever asked, who may hold this.
+  void stop() override { waiting_.clear(); }
 
   void answer() {
     for (auto& [reminder, done] : std::exchange(waiting_, {})) {

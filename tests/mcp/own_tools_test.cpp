@@ -195,6 +195,7 @@ TEST_F(OwnToolsTest, TheModelHearsWhatBecameOfTheStorage) {
   EXPECT_THAT(refused("set_timer", {{"minutes", 5}}), HasSubstr("did not answer in time"));
   EXPECT_EQ(world.now() - before, 10s);
   const auto abandoned = tools->call("set_timer", {{"minutes", 5}}, 10s);
+  store->stop();
 }
 
 TEST_F(OwnToolsTest, ADeviceWithoutANameHasNoReminders) {

@@ -24,10 +24,11 @@ class ReminderBookTest : public testing::Test {
 
   void open() { book = ReminderBook::open(store, metrics, kNow, {.per_device = 3, .all = 5}); }
   Result<Reminder> add(const std::string& text, Duration after, const std::string& device = "aa") {
-    std::optional<Result<Reminder>> out;
+    // A slow storage answers when this has returned.
+    const auto out = std::make_shared<std::optional<Result<Reminder>>>();
     const auto due = kNow + std::chrono::duration_cast<WallTime::duration>(after);
-    book->add({.device = device, .text = text, .due = due}, [&](auto added) { out = std::move(added); });
-    return out ? *out : Error(Errc::timeout, "not yet");
+    book->add({.device = device, .text = text, .due = due}, [out](auto added) { *out = std::move(added); });
+    return *out ? **out : Error(Errc::timeout, "not yet");
   }
   std::vector<std::string> texts(const std::string& device = "aa") const {
     std::vector<std::string> out;
