@@ -38,6 +38,9 @@ inline Fields query_of(const std::string& url) {
 
 /// An MCP server and its authorization server in one, and a person who agrees.
 struct OAuthTest : testing::Test {
+  // What is still being written is told to the I/O context, which has to be there.
+  void TearDown() override { store->stop(); }
+
   struct Said {
     int status = 200;
     std::string body;
